@@ -11,9 +11,9 @@ final class AcceptedPaths: Sendable {
         let wildcards: Bool
     }
 
-    /// The most paths; with one more, all are forgotten.
+    /// The most paths; before a further path is added, all are dropped.
     ///
-    /// The limit is needed because clients name elements by any id.
+    /// The limit is needed because the paths of elements have any ids that clients choose.
     private static let pathsMax = 4_096
 
     private let known = Mutex<Set<Path>>([])

@@ -5,8 +5,8 @@ import RivuletObservation
 struct FieldDescription {
     /// The most levels of nested states that are described.
     private static let depthMax = 16
-    /// The most fields that are described; a level of nesting that would exceed them is left out, with all levels below
-    /// it.
+    /// The most fields that are described; a level of nesting that would exceed this number is left out, with all
+    /// levels below it.
     private static let fieldsMax = 4_096
 
     /// The key path; a token `*` stands for any id.
@@ -20,8 +20,8 @@ struct FieldDescription {
     /// Returns the fields of the state, of all nested states and of the cases of enums, outer ones first, in the order
     /// of declaration.
     ///
-    /// The fields of the elements of a keyed collection are below a token `*`, which stands for any id. If the type of
-    /// a field also contains the field, no fields are listed below the field, because they would have no end. With
+    /// The fields of the elements of a keyed collection are below a token `*`, which stands for any id. If a field's
+    /// type contains the same field again, no fields are listed below the field: the list would have no end. With
     /// `isCanonical`, the defaults are the same in every process, but not always readable JSON.
     static func all<State: ObservableState>(of defaultValue: State, isCanonical: Bool = false) -> [FieldDescription] {
         positions(in: State.self).map { position in
@@ -80,7 +80,7 @@ struct FieldDescription {
     private static func positions<State: ObservableState>(in state: State.Type) -> [Position] {
         let types = Set([State.jsonSchema.elementType].compactMap(\.self))
         var positions = State._$fields.map { Position($0, below: [], isTransient: false, in: types) }
-        // Level by level, so that the deepest fields are left out.
+        // The list grows level by level, so that only the deepest fields are left out.
         for _ in 1..<depthMax where positions.contains(where: \.isOpen) {
             let deeper = positions.flatMap(\.opened)
             guard deeper.count <= fieldsMax else { break }
@@ -114,7 +114,7 @@ struct FieldDescription {
 }
 
 extension JSONSchema {
-    /// The type of the state or enum that a value of this shape is, or keeps by id; nil for other shapes.
+    /// The state or enum that is the type of a value of this shape, or of its keyed elements; nil for other shapes.
     fileprivate var elementType: ObjectIdentifier? {
         switch self {
         case .object(_, let identity, _): identity

@@ -18,7 +18,7 @@ package enum MadeSession {
 /// The session is as storage has it, or a new one with the epoch `newEpoch`. If its state is the one that the streams
 /// of `earlier` have seen, it continues that incarnation with its streams.
 ///
-/// It throws `SessionError.unreadable` if the stored document is not this app's.
+/// It throws `SessionError.unreadable` if the stored document cannot be read as this app's state.
 package typealias SessionMaker =
     @Sendable (
         _ newEpoch: String,
@@ -32,7 +32,7 @@ package protocol HostedApp: Sendable {
     var sessionPolicy: SessionPolicy { get }
     /// Returns true if the state's schema can have a value at this path.
     func accepts(_ path: JSONPointer) -> Bool
-    /// Returns true if the view's schema can have a value at this path; nil stands for the state.
+    /// Returns true if the view's schema, or the state's if `view` is nil, can have a value at this path.
     ///
     /// With `wildcards` a token `*` stands for any one token.
     func accepts(_ path: JSONPointer, view: String?, wildcards: Bool) -> Bool
@@ -51,7 +51,7 @@ package protocol HostedApp: Sendable {
     var residentBytesLeast: Int { get }
     /// Writes the app's description: schemas, fields, events, bindings.
     ///
-    /// The description is the same each time, except for defaults that are made anew.
+    /// The description is the same each time, except for defaults that differ each time.
     func encodeDescription(into writer: inout JSONWriter)
     /// The types of the app's state and events.
     var shape: AppShape { get }
@@ -293,7 +293,7 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
         types.declare(
             "Event",
             Definition.Event.jsonSchema,
-            comment: "What can be dispatched, one of its forms each.",
+            comment: "An event that can be dispatched, in one of these forms.",
             direction: .read
         )
         types.declareKeyPaths(

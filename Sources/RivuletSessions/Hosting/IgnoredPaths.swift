@@ -73,7 +73,8 @@ struct IgnoredPaths {
 
     /// Returns the paths that are ignored by the shape that fits the value best.
     ///
-    /// That shape ignores the fewest keys of the value itself, and of several such shapes the fewest keys below them.
+    /// That shape ignores the fewest keys of the value itself. Of several such shapes, it ignores the fewest paths in
+    /// all.
     private static func least(of schemas: [JSONSchema], for value: JSONValue, _ path: [String]) -> Set<String> {
         let tries = schemas.filter { $0.kinds.contains(value.kind) }.map { schema in
             var one = IgnoredPaths(schema)
@@ -119,7 +120,7 @@ struct IgnoredPaths {
 }
 
 extension JSONSchema {
-    /// Returns the number of tokens that lead to something in a value of this shape.
+    /// Returns the number of leading tokens that a value of this shape can have.
     fileprivate func depth(of tokens: ArraySlice<String>) -> Int {
         tokens.indices.reversed().first { accepts(path: tokens[...$0], checksIDs: false) }
             .map { $0 - tokens.startIndex + 1 } ?? 0

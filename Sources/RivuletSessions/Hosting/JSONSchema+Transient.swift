@@ -5,7 +5,7 @@ package import RivuletJSON
 extension JSONSchema {
     /// The paths of values that are never on disk.
     ///
-    /// If an element, an optional value or a case's payload may have such a field, the list has the path of the whole
+    /// If an element, an optional value or a case's payload may have such a value, the list has the path of the whole
     /// collection or value.
     package var transientPaths: [String] {
         transientPaths(at: "")
@@ -32,11 +32,11 @@ extension JSONSchema {
         return holdsTransient(besides: &types)
     }
 
-    /// Returns true if any part of the value outside of `types` is never on disk; the visited types are added to
-    /// `types`.
+    /// Returns true if any part of the value is never on disk, except for parts of the types in `types`; the visited
+    /// types are added to `types`.
     ///
-    /// A visited type has no such part, or the search would be over. This also ends the search in a type that contains
-    /// itself.
+    /// A visited type has no such part, or the search would have ended there. This also ends the search in a type that
+    /// contains itself.
     private func holdsTransient(besides types: inout Set<ObjectIdentifier>) -> Bool {
         switch self {
         case .annotated(let schema, let annotations):

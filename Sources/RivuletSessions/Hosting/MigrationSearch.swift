@@ -11,19 +11,19 @@ internal import Synchronization
 /// a thread of its own.
 ///
 /// A path with a typo is in no session, so sessions that cannot be read are skipped. A search that ends at its limit
-/// judges by the sessions that it has read. A path beyond the recorded ones is not judged, because it may have been
-/// found before.
+/// judges by the sessions that it has read. A path for which the record has no room is not judged, because an earlier
+/// session may have had it.
 package final class MigrationSearch: Sendable {
     private enum Verdict {
-        /// A session has the path, or a search ended at its limit without a session of that schema.
+        /// A session has the path, or a search ended at its limit and found no session that lacks the path.
         case accepted
         /// No stored session has the path; `sessions` of them went through the step and lack it.
         case absent(sessions: Int)
     }
 
-    /// The most paths that are recorded; a further path counts as found.
+    /// The most paths that are recorded; a further path is treated like a found one.
     private static let pathsMax = 10_000
-    /// The sessions that are listed at once.
+    /// The number of sessions that are listed at once.
     private static let pageSize = 1_000
 
     private let app: String
@@ -44,8 +44,8 @@ package final class MigrationSearch: Sendable {
 
     /// Records the paths that a session has, and judges the paths that it lacks.
     ///
-    /// `isStored` is true if the document is the session's newest one. An older version alone is evidence against no
-    /// path.
+    /// `isStored` is true if the document is the session's newest one. An older version alone does not make a path an
+    /// error.
     ///
     /// - Returns: The paths to search for before the session can be read.
     /// - Throws: `SessionError.unreadable`, with the first path that no session has.
@@ -67,7 +67,7 @@ package final class MigrationSearch: Sendable {
                     let looked = sessions > 1 ? "\(sessions) sessions" : "1 session"
                     faults[path] = path.fault(in: looked, beginnings: beginnings)
                 case nil:
-                    // A further path may have been found earlier, so its absence is no evidence.
+                    // A path for which there is no room may have been found earlier, so it is not judged.
                     guard verdicts.count + unknown.count < Self.pathsMax else { continue }
                     unknown.insert(path)
                 }

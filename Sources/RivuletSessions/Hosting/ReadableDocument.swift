@@ -2,7 +2,7 @@ import RivuletEngine
 package import RivuletJSON
 package import RivuletObservation
 
-/// JSON that is read by key paths, at one moment.
+/// A document with values that are read as JSON by their key paths.
 package struct ReadableDocument {
     /// Writes the value at a key path; returns false, with nothing written, if there is none.
     private let write: (_ path: JSONPointer, _ writer: inout JSONWriter) -> Bool
@@ -34,7 +34,7 @@ package struct ReadableDocument {
     /// Returns the key paths that a pattern leads to, in the document's order.
     ///
     /// A token `*` of the pattern stands for any one token, except in the first `literal` tokens. The result is nil if
-    /// a stream would not list so many paths one by one.
+    /// the paths are more than a stream may list one by one.
     func locations(of pattern: [String], literal: Int = 0) -> [JSONPointer]? {
         let outer = Array(pattern.prefix(PathSet.outerCount(of: pattern, literal: literal)))
         var writer = JSONWriter(notingKeyed: false)

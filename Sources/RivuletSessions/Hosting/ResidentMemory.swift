@@ -10,8 +10,9 @@ package final class ResidentMemory {
     let bytesMax: Int
     private var onWant: (() -> Void)?
 
-    /// The divisor of `bytesMax` that gives the reserve: with less free memory, sessions are asked to leave, so that
-    /// events need not be refused.
+    /// The divisor of `bytesMax` that gives the reserve.
+    ///
+    /// With less free memory, sessions are asked to leave, so that events need not be refused.
     private static let reserveShare = 32
 
     init(bytesMax: Int) {

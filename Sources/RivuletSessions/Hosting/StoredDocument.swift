@@ -22,15 +22,15 @@ struct StoredDocument {
     /// Applies a logged change.
     ///
     /// - Throws: ``JSONError`` with the key path, if the document has no such position. So an element that is added to
-    ///   an unknown default is never mistaken for the only one.
+    ///   an unknown default is never mistaken for the only element.
     mutating func apply(_ change: StateChange) throws(JSONError) {
         let path = try JSONPointer(parsing: change.path)
         let new: JSONValue? =
             if let bytes = change.value { try JSONValue(parsing: bytes) } else { nil }
         guard let edited = Self.edited(value, path.tokens[...], change, new) else {
             let detail =
-                "the stored document has no place for this \(change.operation.rawValue); a session that began in a build which kept no "
-                + "defaults has to get an event in a build of its own schema version first"
+                "the stored document has no position for this \(change.operation.rawValue), because an early build stored the session without its "
+                + "defaults; run a build of the session's schema version and send the session an event"
             throw JSONError(kind: .mismatch, pointer: change.path, detail: detail)
         }
         value = edited

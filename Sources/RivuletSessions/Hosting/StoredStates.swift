@@ -12,7 +12,7 @@ public final class StoredStates: StateStorage {
     private let time: @Sendable () -> Int64
     private let heads = Mutex<[SessionKey: SessionHead]>([:])
 
-    /// Stores documents in an engine that was started; `time` is the calendar's, in milliseconds since
+    /// Stores documents in an engine that was started; `time` returns the calendar time, in milliseconds since
     /// 1970-01-01T00:00:00Z.
     public init(engine: any StorageEngine, time: @escaping @Sendable () -> Int64) {
         self.engine = engine
@@ -35,7 +35,7 @@ public final class StoredStates: StateStorage {
     public func save(_ document: [UInt8], under key: String) async throws {
         let session = try Self.session(key)
         let snapshot = StateSnapshot(version: 0, schema: 1, state: document)
-        // Another process may have deleted or replaced the stored state: then its head is looked up, once.
+        // Another process may have deleted or replaced the stored state: then the head is read again, once.
         if let head = heads.withLock({ $0[session] }), try await isReplaced(session, head, snapshot) { return }
         if let head = try await reply({ engine.log.load(session, reply: $0) })?.head {
             guard try await isReplaced(session, head, snapshot) else {

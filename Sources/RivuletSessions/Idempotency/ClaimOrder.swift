@@ -1,16 +1,16 @@
 import DequeModule
 
-/// Steps that wait for answers of storage, in the order in which these were requested.
+/// The steps that wait for storage's answers, in the order in which their requests came.
 ///
-/// Reads may be answered in any order, but the lines of one request must be carried out in their order. The keys under
-/// way bound the number of steps.
+/// Reads may be answered in any order, but the lines of one request must be carried out in their order. The limit on
+/// keys under way bounds the number of steps.
 struct ClaimOrder {
     /// A position in the order.
     struct Ticket {
         fileprivate let number: UInt64
     }
 
-    /// The steps by their positions; nil for a step without an answer so far.
+    /// The steps by their positions; nil at a position that storage has not answered yet.
     private var steps: Deque<(() -> Void)?> = []
     /// The number of the first position.
     private var first: UInt64 = 0
@@ -21,12 +21,13 @@ struct ClaimOrder {
         return Ticket(number: first + UInt64(steps.count) - 1)
     }
 
-    /// Sets the step that is carried out after everything before it.
+    /// Sets the step of a position; it is carried out after all earlier steps.
     mutating func fill(_ ticket: Ticket, _ step: @escaping () -> Void) {
         steps[Int(ticket.number - first)] = step
     }
 
-    /// Takes the first step, if its answer has come; it is carried out before the next one is taken.
+    /// Removes and returns the first step if storage has answered; the caller carries it out before it takes the next
+    /// one.
     mutating func popReady() -> (() -> Void)? {
         guard let step = steps.first ?? nil else { return nil }
         steps.removeFirst()

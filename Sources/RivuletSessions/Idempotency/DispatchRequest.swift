@@ -6,11 +6,11 @@ package import RivuletJSON
 package struct DispatchRequest: Sendable {
     /// The JSON text.
     package let body: [UInt8]
-    /// The event of the engine; nil: the body has events of the app.
+    /// The event of the engine; nil if the body has events of the app, or a value for a binding.
     package let engineEvent: EngineEvent?
-    /// The cursors from `If-Match`, at one of which the session has to be; empty: it may be anywhere.
+    /// The cursors from `If-Match`, one of which must match the session's position; empty if any position will do.
     package let expected: [Cursor]
-    /// The key path with the binding that makes an event of the body; nil: the body is events.
+    /// The key path with the binding that makes an event of the body; nil if the body is no value for a binding.
     package let boundPath: JSONPointer?
     /// True if the dispatch is refused when a wrapper would change a value.
     package let isStrict: Bool

@@ -1,11 +1,11 @@
-/// A client's key for one dispatch, and the way in which its answer is kept.
+/// A client's idempotency key for one dispatch, the fingerprint of its request, and the form of its answer.
 package struct IdempotencyClaim: Sendable {
     /// The key; unique within its session for as long as idempotency records are kept.
     package let key: String
     /// A hash of everything that identifies the request.
     package let fingerprint: [UInt8]
-    /// Returns true if a kept fingerprint, of this version of the server or of an earlier one, may be of the same
-    /// request.
+    /// Returns true if a stored fingerprint may be of the same request; an earlier version of the server may have made
+    /// it.
     private let isOfThis: @Sendable (_ kept: [UInt8]) -> Bool
     /// Renders the bytes of the answer, which the first request and every retry get.
     package let render: @Sendable (DispatchAnswer) -> [UInt8]
@@ -27,7 +27,7 @@ package struct IdempotencyClaim: Sendable {
     func isOf(_ kept: IdempotencyRecord) -> Bool { isOfThis(kept.fingerprint) }
 }
 
-/// The answer to a dispatch that carried a key.
+/// The answer to a dispatch with an idempotency key.
 package struct OnceAnswer: Sendable {
     /// The first answer's bytes, as they were rendered then.
     package let body: [UInt8]

@@ -19,13 +19,13 @@ struct IdempotencyLedger {
     enum Room: Equatable {
         /// There is room for the record.
         case free
-        /// The room is unknown until storage has counted its records.
+        /// The room is unknown until storage has counted the session's records.
         case unknown
         /// There is no room before this time, in milliseconds since 1970.
         case full(until: Int64)
     }
 
-    /// Takes the key until `release`.
+    /// Takes the key until `release`, or returns the reason why the key cannot be used.
     mutating func claim(_ key: String, fingerprint: [UInt8]) -> Refusal? {
         if let other = underWay[key] { return other == fingerprint ? .underWay : .reused }
         underWay[key] = fingerprint

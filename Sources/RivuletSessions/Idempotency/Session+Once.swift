@@ -6,7 +6,7 @@ extension Session {
     /// Dispatches as `dispatch(_:reply:)` does, but once for all requests with the claim's key: a retry gets the first
     /// answer again.
     ///
-    /// A dispatch that fails keeps no idempotency record: a retry is a first request then.
+    /// A dispatch that fails leaves no idempotency record, so that its retry is dispatched like a first request.
     package func dispatch(
         _ request: DispatchRequest,
         once claim: IdempotencyClaim,
@@ -28,7 +28,7 @@ extension Session {
             }
             // Storage may answer in any order. Requests to the session are carried out in the order in which they came.
             while let next = idempotency.popReady() { next() }
-            // A request that was not dispatched has left nothing behind that would be counted later.
+            // If the request was not dispatched, no other call updates the memory account after the release.
             account()
         }
     }
@@ -40,7 +40,7 @@ extension Session {
         found: Result<IdempotencyRecord?, SessionError>,
         _ reply: @escaping SessionReply<OnceAnswer>
     ) {
-        // The key is free again before the answer goes out, because the answer may cause the same request once more.
+        // The key is free again before the answer goes out, because the answer may bring the same request again.
         let finish: SessionReply<OnceAnswer> = { [weak self] answer in
             self?.idempotency.release(claim.key)
             reply(answer)
@@ -60,7 +60,7 @@ extension Session {
         keeping claim: IdempotencyClaim,
         _ finish: @escaping SessionReply<OnceAnswer>
     ) {
-        // The bytes in storage are the bytes that go out.
+        // The client gets exactly the bytes that storage keeps.
         var body: [UInt8] = []
         let recorder = IdempotencyRecorder(commandID: claim.key) { [environment] answer in
             body = claim.render(answer)
@@ -110,6 +110,6 @@ extension Session {
         }
     }
 
-    /// The earliest time of an idempotency record that still counts, in milliseconds since 1970.
+    /// The earliest time of an idempotency record that is not too old, in milliseconds since 1970.
     var oldestKept: Int64 { environment.wallClock() - environment.idempotencyRecordMilliseconds }
 }

@@ -1,6 +1,6 @@
 /// The idempotency keys of one session that are in use, and the number of its idempotency records in storage.
 ///
-/// The records are in storage, which the session reads. Requests with keys are dispatched in the order in which they
+/// The session reads the records themselves from storage. Requests with keys are dispatched in the order in which they
 /// came.
 struct SessionIdempotency {
     private var ledger = IdempotencyLedger()
@@ -27,10 +27,10 @@ struct SessionIdempotency {
     /// Takes the next position among dispatches that wait for storage.
     mutating func takeTicket() -> ClaimOrder.Ticket { claims.take() }
 
-    /// Sets the step that is carried out once everything before the ticket is done.
+    /// Sets the step of a ticket; it is carried out once all earlier steps are done.
     mutating func fill(_ ticket: ClaimOrder.Ticket, _ step: @escaping () -> Void) { claims.fill(ticket, step) }
 
-    /// Takes the first step, if it is set; it is carried out before the next one is taken.
+    /// Removes and returns the first step if it is set; the caller carries it out before it takes the next one.
     mutating func popReady() -> (() -> Void)? { claims.popReady() }
 
     /// Returns the room for one more idempotency record.

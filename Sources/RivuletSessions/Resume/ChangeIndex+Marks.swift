@@ -1,4 +1,4 @@
-// Owns the marks of the changes of one path.
+// Owns the marks of one path's changes.
 
 import RivuletObservation
 
@@ -22,7 +22,7 @@ extension ChangeIndex {
         private(set) var written: Cursor.Position?
         /// The last insertions and removals of an element, oldest first.
         ///
-        /// The first one that a reader missed shows if the reader knows the element.
+        /// The first insertion or removal that a reader missed shows if the reader knows the element.
         private(set) var comings: [Coming] = []
         /// The position of the last insertion or removal that is no longer in `comings`.
         private(set) var forgotten: Cursor.Position?

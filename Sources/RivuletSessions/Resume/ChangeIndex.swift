@@ -37,7 +37,7 @@ package struct ChangeIndex: Sendable {
         self.init(from: start, entriesMax: limits.indexEntriesMax, bytesMax: limits.indexBytesMax)
     }
 
-    /// The same index within other limits, with coarser paths if they do not fit.
+    /// The same index within other limits, with coarser paths if the paths do not fit.
     package func within(entriesMax: Int, bytesMax: Int) -> ChangeIndex {
         var index = ChangeIndex(from: start, entriesMax: entriesMax, bytesMax: bytesMax)
         var next = oldest
@@ -52,7 +52,7 @@ package struct ChangeIndex: Sendable {
         return index
     }
 
-    /// Records the changes of one published dispatch; positions come in their order.
+    /// Records the changes of one published dispatch; each call has a later position than the call before.
     package mutating func record(_ changes: [StateChange], at position: Cursor.Position) {
         for change in changes {
             let path = PathText(change.path)
@@ -90,7 +90,7 @@ package struct ChangeIndex: Sendable {
         return missed
     }
 
-    // MARK: - Places
+    // MARK: - Nodes
 
     /// The node of a path; if there is none, it is made, with all nodes that contain it.
     private mutating func slot(of path: PathText) -> Int {
@@ -192,7 +192,7 @@ package struct ChangeIndex: Sendable {
 
     // MARK: - Folding
 
-    /// Folds nodes if a limit is exceeded, until a quarter of each limit is free, so that this is rare.
+    /// Folds nodes if a limit is exceeded, until a quarter of each limit is free, so that folding is rare.
     private mutating func foldWhenFull() {
         guard count > entriesMax || bytes > bytesMax else { return }
         while count > entriesMax / 4 * 3 || bytes > bytesMax / 4 * 3 {
@@ -217,7 +217,8 @@ package struct ChangeIndex: Sendable {
         var levels: [[Int]] = Array(repeating: [], count: (half.map { nodes[$0].depth }.max() ?? 0) + 1)
         for slot in half { levels[nodes[slot].depth].append(slot) }
         for depth in levels.indices.dropFirst().reversed() {
-            // A node into which others were folded may come twice. The second time it is gone, or folded itself.
+            // A node into which other nodes were folded may be listed twice. The second time, it is removed or folded
+            // already.
             for slot in levels[depth] where nodes[slot].isLinked && nodes[slot].depth == depth {
                 guard nodes[slot].marks.latest <= bound, let parent = nodes[slot].parent else { continue }
                 fold(slot, into: parent)

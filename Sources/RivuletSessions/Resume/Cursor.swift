@@ -15,12 +15,12 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// The name of the watched paths; nil when they are not named.
     package let paths: String?
 
-    /// Stands for an incarnation in cursors of a reader that has read the log only, and knows nothing of the values in
+    /// The incarnation id in the cursors of a reader that has only read the log, and does not know the values in
     /// memory.
     package static let logIncarnation = "0000"
-    /// Stands for a tag that is no cursor: no session has this position.
+    /// The cursor that stands for a tag that is no cursor: no session has this position.
     package static let nowhere = Cursor(epoch: "", position: Position(version: 0, transients: 0), incarnation: "")
-    /// The length of the name of paths.
+    /// The number of letters of a name of paths.
     package static let pathsCount = 6
 
     /// A position in the order of one incarnation's changes.
@@ -52,7 +52,7 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
         self.paths = paths
     }
 
-    /// The same cursor for a reader of the paths of that name.
+    /// The same cursor for a reader of the paths with that name; nil if the cursor names no paths.
     func of(paths: String?) -> Cursor {
         guard paths != self.paths else { return self }
         return Cursor(
@@ -92,7 +92,7 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// The text: at most `bytesMax` bytes of `[A-Za-z0-9.-]`.
     package var description: String { text(isQuoted: false) }
 
-    /// The text in quotes: the entity tag of what is read at this position.
+    /// The text in quotes: the entity tag of an answer at this position.
     ///
     /// It is also a JSON string, because nothing in it has to be escaped.
     package var tag: String { text(isQuoted: true) }

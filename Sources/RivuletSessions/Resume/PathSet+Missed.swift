@@ -8,14 +8,16 @@ extension PathSet {
     /// The most elements of one collection that are sent one by one; if more came or went, the collection is sent anew.
     private static var elementsMax: Int { 256 }
 
-    /// The changes that bring a reader up to the document; `missed` has the changes that it missed, oldest first.
+    /// The changes that bring a reader up to the document; `missed` has the changes that the reader missed, oldest
+    /// first.
     ///
     /// Removed elements come first, then values at paths, then added elements, each with its index at that moment. A
-    /// collection is sent anew if its elements moved, or if their JSON does not have their ids. Nil: it is unknown
-    /// which values the reader has to drop. Either a replaced value contained paths of a wildcard, or there are too
-    /// many such paths.
+    /// collection is sent anew if its elements moved, or if their JSON does not have their ids. The result is nil if it
+    /// is unknown which values the reader has to drop. Then a replaced value contained paths of a wildcard, or there
+    /// are too many such paths.
     ///
-    /// Each path gets the changes that it would get alone. A node comes once, and before nodes within it.
+    /// Each watched path gets the changes that it would get alone. A node is in the result once, before the nodes
+    /// within it.
     package func changes(
         missing missed: some Sequence<MissedChange>,
         in document: ReadableDocument
@@ -35,7 +37,7 @@ extension PathSet {
         return told
     }
 
-    /// The same for paths that are not within one another.
+    /// The same for a set without nested paths.
     private func changesOfLevel(missing missed: [MissedChange], in document: ReadableDocument) -> [StateChange]? {
         guard var missing = sorted(missed, in: document) else { return nil }
         for (collection, elements) in missing.collections
@@ -82,15 +84,15 @@ extension PathSet {
         var stale: Set<PathText> = []
         /// The changed elements by the path of their collection; only collections that are watched as a whole.
         var collections: [PathText: Elements] = [:]
-        /// Elements that the reader does not have: the first change of the element that it missed is the insertion.
+        /// The elements that the reader does not have, because their first missed change is an insertion.
         var arrived: Set<PathText> = []
-        /// Elements of which the first missed change was recorded.
+        /// The elements with a recorded first insertion, removal or move.
         var met: Set<PathText> = []
-        /// The patterns of watched paths in those elements, each with the number of its leading tokens that are
+        /// The patterns of watched paths in inserted elements, each with the number of its leading tokens that are
         /// literal.
         var patterns: [(tokens: [String], literal: Int)] = []
 
-        /// Records the first missed change of an element.
+        /// Records the first missed insertion, removal or move of an element.
         mutating func meet(_ change: MissedChange) {
             guard change.operation != .replace, met.insert(change.path).inserted, change.operation == .add else {
                 return
@@ -153,10 +155,10 @@ extension ReadableDocument {
         return StateChange(operation: operation, path: path.text, value: value)
     }
 
-    /// The changes that add those of the elements that the document has, in the order of their index.
+    /// The changes that add the elements that are in the document, in the order of their indices.
     ///
-    /// Nil if the JSON of an element does not have its id: the id may have another form there than in a key path, or be
-    /// computed.
+    /// The result is nil if the JSON of an element does not have its id: the id may have another form there than in a
+    /// key path, or be computed.
     fileprivate func additions(of elements: some Collection<PathText>) -> [StateChange]? {
         var added: [StateChange] = []
         for path in elements {

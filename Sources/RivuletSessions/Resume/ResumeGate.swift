@@ -18,7 +18,7 @@ package final class ResumeGate {
         return true
     }
 
-    /// Takes the slot again that was released a moment ago, in the same call.
+    /// Takes again the slot that the same call has just released.
     func goOn() { underWay += 1 }
 
     /// Releases the slot.
@@ -58,7 +58,7 @@ final class LogReads {
 }
 
 extension Session {
-    /// Requests a part of the log from storage; the session stays in memory until the answer is there.
+    /// Requests a part of the log from storage; the session stays in memory until the answer has come.
     ///
     /// - Returns: False if too many reads of logs are under way; then nothing is requested.
     func askLog<Answer: Sendable>(

@@ -9,7 +9,7 @@ private struct LogResume {
     var version: UInt64
     /// The version up to which the log is read.
     let end: UInt64
-    /// The position of this incarnation at that version; later changes are in its index.
+    /// The position of this incarnation at `end`; later changes are in the incarnation's index.
     let origin: Cursor.Position
     /// The changes up to `version`, and the values that are sent anew in any case.
     var missed: [MissedChange]
@@ -46,8 +46,8 @@ extension Session {
             let (end, origin) = (index.start.version, index.start)
             readLog(LogResume(subscriber: subscriber, version: version, end: end, origin: origin, missed: missed))
         } else {
-            // The cursor names no incarnation, or one that has seen versions that storage has lost since. Its position
-            // in this incarnation is unknown.
+            // The cursor names no incarnation, or an incarnation with versions that storage has lost since. The
+            // cursor's position in this incarnation is unknown.
             var resume = LogResume(
                 subscriber: subscriber,
                 version: version,
@@ -61,11 +61,10 @@ extension Session {
         }
     }
 
-    /// The changes that a reader of the log up to its cursor is sent in any case, whatever the log has after the
-    /// cursor.
+    /// The changes that a reader is sent in addition to the log's changes after its cursor.
     func notLogged(before cursor: Cursor) -> [MissedChange] {
         var missed = state.transientPaths.map(MissedChange.init(path:))
-        // No log says which unlogged changes the reader has, or which of them a restart took back.
+        // The log does not show which unlogged changes the reader has, or which of them a restart has lost.
         if cursor.hasUnlogged { missed.append(MissedChange(path: "")) }
         return missed
     }
@@ -119,7 +118,7 @@ extension Session {
             resume.missed += try [StateChange](logJSON: entry.changes).map(MissedChange.init)
         }
         resume.version = min(last.version, resume.end)
-        // Storage answers with as much as it holds at once. The rest is requested again.
+        // Storage may answer with a part of the entries. The rest is requested next.
         if resume.version < resume.end { resume.missed = resume.missed.unique }
         readLog(resume)
     }
@@ -131,7 +130,8 @@ extension Session {
 
     /// The changes of a view that a reader missed.
     ///
-    /// No log has a view's changes. A reader from before the view was watched gets all its watched values anew.
+    /// The log has no changes of views. A reader with a cursor of another incarnation, or from before the view was
+    /// watched, gets all its watched values again.
     private func missed(of view: String, after cursor: Cursor) -> [MissedChange] {
         guard cursor.incarnation == standing.incarnation, let history = streams.history(of: view) else {
             return [MissedChange(path: "")]
@@ -151,7 +151,7 @@ extension Session {
         if !isAsked { streams.refuse(subscriber.request.stream, with: .full) }
     }
 
-    /// Continues with a stream, or refuses it if the answer for it is a failure.
+    /// Continues with a stream, or refuses it if the session accepts no streams or if the result or `body` fails.
     func take<Value>(
         _ result: Result<Value, some Error>,
         for subscriber: Subscriber,

@@ -15,8 +15,7 @@ private struct MissedPage {
 }
 
 extension Session {
-    /// Sends each missed change as an event of its own: from memory, as the stream's group got it, and otherwise from
-    /// the log.
+    /// Sends each missed change as an event of its own, from memory if it is kept there, and otherwise from the log.
     func resumeAll(_ subscriber: Subscriber, from cursor: Cursor) {
         let key = subscriber.key
         let isSameIncarnation = cursor.incarnation == standing.incarnation
@@ -26,13 +25,13 @@ extension Session {
         {
             return join(subscriber, first: events(of: missed, for: key))
         }
-        // No log has a view's changes.
+        // The log has no changes of views.
         guard key.view == nil else { return reset(subscriber, .historyGone) }
-        // If the reader knows changes that no log has, the next version's changes may not fit.
+        // If the reader has changes that are in no log, the log's next changes may not fit its values.
         guard !cursor.hasUnlogged, cursor.position.version < standing.position.version else {
             return resumeMerged(subscriber, from: cursor)
         }
-        // A reader of the log does not know the other values that were in memory, and its cursors must say so.
+        // A reader of the log does not get the values that were in memory only, and its cursors must say so.
         let logCursor = Cursor(
             epoch: cursor.epoch,
             position: cursor.position,
@@ -79,7 +78,7 @@ extension Session {
         }
     }
 
-    /// The first entries of the log, as many as one page may have.
+    /// The first visible entries and their changes, as many as one page may have.
     private func visible(of entries: [LogEntry]) throws(JSONError) -> [(entry: LogEntry, changes: [StateChange])] {
         var bytes = 0
         var page: [(entry: LogEntry, changes: [StateChange])] = []
@@ -91,7 +90,8 @@ extension Session {
         return page
     }
 
-    /// Rebuilds the states of the page if the changes alone do not show the projection of the reader.
+    /// Sends the page, and first rebuilds its states if the log's changes alone do not show the changes of the watched
+    /// paths.
     private func look(into page: MissedPage) throws {
         let paths = page.subscriber.key.paths
         let isNeeded = page.entries.contains { _, changes in
@@ -144,7 +144,8 @@ extension Session {
 }
 
 extension PathSet {
-    /// The changes as the watchers of the paths see them, each of which leads from one of the states to the next.
+    /// The changes of each version as the watchers of the paths see them; each version leads from one of the states to
+    /// the next.
     fileprivate func visible(of changes: [[StateChange]], leadingThrough states: [StateEncoder]) -> [[StateChange]] {
         zip(changes, zip(states, states.dropFirst())).map { changes, states in
             let (before, now) = (states.0.document(), states.1.document())

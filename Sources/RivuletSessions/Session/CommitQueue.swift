@@ -1,11 +1,11 @@
 import DequeModule
 
-/// Dispatches on their way from reduced to visible, in their order, and the progress of storage with them.
+/// The dispatches that are reduced and not visible yet, in order, and storage's progress with them.
 struct CommitQueue: ~Copyable {
     private var dispatches: Deque<PendingDispatch> = []
-    /// The number of first dispatches that storage is writing or has written.
+    /// The number of dispatches, from the first one on, that storage is writing or has written.
     private var submitted = 0
-    /// The number of first dispatches that are durable.
+    /// The number of dispatches, from the first one on, that are durable.
     private var durable = 0
     /// The approximate memory of the dispatches, in bytes.
     private(set) var bytes = 0
@@ -36,8 +36,8 @@ struct CommitQueue: ~Copyable {
 
     /// Removes and returns the first dispatch if it can become visible.
     ///
-    /// It can if it is durable. It also can if it has nothing for storage, the session is stored and storage is writing
-    /// no batch.
+    /// A durable dispatch can. So can a dispatch with nothing for storage, if the session is stored and storage is
+    /// writing no batch.
     mutating func popVisible(isStored: Bool) -> PendingDispatch? {
         guard let first = dispatches.first, durable > 0 || (isStored && submitted == 0 && !first.needsStorage) else {
             return nil
@@ -65,7 +65,7 @@ struct CommitQueue: ~Copyable {
         return batch
     }
 
-    /// Records that storage was given a batch.
+    /// Records that storage has the batch to write.
     mutating func submit(_ batch: Batch) { submitted = batch.count }
 
     /// Records that the batch is durable.

@@ -12,7 +12,7 @@ final class PendingDispatch {
     let position: Cursor.Position
     /// The size of the state after the dispatch.
     let size: StateSize
-    /// Changes of stored fields by transient events that no log entry includes after this dispatch.
+    /// Changes that transient events made to stored fields, and that no log entry up to this dispatch includes.
     let unlogged: [StateChange]
     /// The log entry to store; nil for transient events and for dispatches that changed nothing.
     let entry: LogEntry?
@@ -20,7 +20,7 @@ final class PendingDispatch {
     /// The idempotency record of its answer, for a client that may retry; storage takes it together with the entry, if
     /// there is one.
     private(set) var kept: IdempotencyRecord?
-    /// The bytes of the dispatch's body, which count as waiting until the dispatch is answered.
+    /// The bytes of the dispatch's body, which are part of the session's waiting bytes until the dispatch is answered.
     let bodyBytes: Int
     let reply: SessionReply<DispatchAnswer>
     /// The approximate memory of the dispatch in bytes, without the state, which it shares with others.
@@ -41,7 +41,7 @@ final class PendingDispatch {
         var effects: AnyObject?
         /// True if the next event waits for these effects.
         var holdsQueue = false
-        /// The chain of `.dispatch` effects to which the dispatch belongs, if an effect dispatched it at once.
+        /// The chain of `.dispatch` effects to which the dispatch belongs; nil if no such effect sent it.
         var chain: EffectChain?
         /// The mismatch with the cursors that the sender expected; the dispatch then changed nothing, and is refused
         /// once the compared state is visible.
@@ -78,7 +78,7 @@ final class PendingDispatch {
     /// True if the dispatch has a log entry; a pattern, because `!= nil` copies the entry.
     var isLogged: Bool { if case .some = entry { true } else { false } }
 
-    /// True if storage has to take anything before the dispatch is visible.
+    /// True if storage has to write anything before the dispatch is visible.
     var needsStorage: Bool {
         if isLogged { return true }
         if case .some = kept { return true }

@@ -4,20 +4,20 @@ import RivuletJSON
 /// A dispatch that waits for its turn to be reduced.
 final class QueuedDispatch {
     let input: Input
-    /// True if the sender sent an array and so numbers the events, from 0.
+    /// True if the sender sent an array, so that a rejection has the event's index in it.
     let isArray: Bool
-    /// The cursors of which one has to match the session's position; empty for any position.
+    /// The expected cursors, one of which must match the session's position; empty if any position will do.
     let expected: [Cursor]
     /// True if the dispatch is refused when a wrapper would change a value.
     let isStrict: Bool
-    /// Makes the idempotency record of the answer, if its sender may retry.
+    /// Makes the idempotency record of the answer; nil if the sender sent no idempotency key.
     let recorder: IdempotencyRecorder?
     /// The effect that dispatched it; nil for a dispatch from outside.
     let source: EffectSource?
-    /// The bytes of the dispatch's body, which count as waiting until the dispatch is answered.
+    /// The bytes of the dispatch's body, which are part of the session's waiting bytes until the dispatch is answered.
     let bodyBytes: Int
     let reply: SessionReply<DispatchAnswer>
-    /// The document of a restored version, which counts as waiting until the dispatch is reduced.
+    /// The document of a restored version, as a part of the waiting bytes until the dispatch is reduced.
     var document: SessionMachine.HeldBody?
 
     enum Input {
@@ -46,7 +46,7 @@ final class QueuedDispatch {
         self.reply = reply
     }
 
-    /// True if its change has to be durable.
+    /// True if the changes of the dispatch have to be durable.
     var persists: Bool {
         switch input {
         case .events(let events): events.persists

@@ -5,8 +5,8 @@ import RivuletObservation
 extension Session {
     /// Stores the session at version 0 if it is not stored yet.
     ///
-    /// `state` is a partial document that is merged into the default; its reader is at the document's position in a
-    /// body. A strict creation is refused if a wrapper would change a value of it.
+    /// `state` reads a partial document within a body, which is merged into the default; nil stands for the default. A
+    /// strict creation is refused if a wrapper would change a value of the document.
     package func create(state document: JSONReader?, isStrict: Bool, reply: @escaping SessionReply<CreateAnswer>) {
         recordUse()
         do throws(SessionError) {
@@ -81,14 +81,14 @@ extension Session {
 }
 
 extension Coercion {
-    /// Returns the same coercion with its path in the body, in which the reader is at the state.
+    /// Returns the coercion with its path in the whole body; `state` is the body's reader at the state.
     fileprivate func placed(in state: JSONReader) -> Coercion {
         var reader = state
         do throws(JSONError) {
             let pointer = try JSONValue(json: &reader).pointer(of: try JSONPointer(parsing: path))
             return Coercion(path: state.pointer + pointer.description, from: from, to: to)
         } catch {
-            // This is not expected, because the state was read before; the key path is the next best.
+            // This is not expected, because the state was read before; the path within the state is the next best.
             return Coercion(path: state.pointer + path, from: from, to: to)
         }
     }

@@ -28,13 +28,15 @@ struct SessionEffects {
 extension Session: SessionEffectHost {
     /// Begins the effects of a loaded session, once, and not before storage has the session.
     ///
-    /// Otherwise reads of made-up ids would keep sessions in memory.
+    /// Effects that began earlier would keep a session in memory for each made-up id that a client reads.
     func beginLoadedEffects() {
         guard isStored, !machine.isRetired, effects.beginLoaded() else { return }
         if let effects = state.effectsWhenLoaded(standing.state) { begin(effects, chain: nil) }
     }
 
-    /// Begins the effects of a dispatch that is now visible; the queue continues if it need not wait for any of them.
+    /// Begins the effects of a dispatch that is now visible.
+    ///
+    /// Events that effects have queued by then wait for a later turn of the event loop.
     func begin(_ list: AnyObject, chain: EffectChain?) {
         if !effects.hasStopped { state.begin(list, chain: chain) }
         if machine.yield(), !postDrive() { machine.stopYielding() }

@@ -10,7 +10,7 @@ extension Session {
     /// - Returns: False if no snapshot is stored, because it is not worth a write or the session has work.
     package func compactBeforeLeaving() -> Bool {
         let now = environment.wallClock()
-        // A session that was only read keeps its document of an earlier schema.
+        // A session that was only read leaves its document of an earlier schema in storage as it is.
         guard isQuiet, let head = machine.storedHead, machine.storedForm != .earlierSchema,
             log.isSnapshotWorthLeaving(at: head.version, now: now, limits: environment.logLimits)
         else {
@@ -39,9 +39,9 @@ extension Session {
 
     /// Takes a watched session out of memory, and returns the data to resume it; nil if something holds it in memory.
     ///
-    /// Work under way holds the session. So do values that neither storage nor JSON has: omitted fields that differ
+    /// Work under way holds the session. So do values that the next load could not restore: omitted fields that differ
     /// from their defaults, and changes of stored fields by transient events. For a large state, a work thread finds
-    /// the values that storage does not have; the session can leave when it is asked again.
+    /// the values that storage does not have. This call then returns nil, and a later one can succeed.
     package func passivate() -> PassivatedSession? {
         guard !streams.isEmpty, !isHeld else { return nil }
         let cursor = standing.cursor
@@ -83,7 +83,7 @@ extension Session {
 
     // MARK: - Delete
 
-    /// Removes state and log once everything accepted before is done, and ends all streams.
+    /// Deletes the session from storage once all earlier work is done, and ends all streams.
     package func delete(reply: @escaping SessionReply<Void>) {
         recordUse()
         do throws(SessionError) {
@@ -107,7 +107,7 @@ extension Session {
         }
     }
 
-    // MARK: - Retire: storage is in doubt, or has the session no more
+    // MARK: - Retire: storage is in doubt, or the session was deleted
 
     /// Ends this incarnation, because the content of storage is in doubt or the session was deleted.
     func retire(failing error: SessionError, deletedEpoch: String? = nil) {
@@ -117,8 +117,8 @@ extension Session {
         closeAccount()
         stopEffects()
         streams.close(because: deletedEpoch == nil ? .draining : .deleted, standing)
-        // The session leaves the shard first: an answer may bring the client's next request, which must find another
-        // session.
+        // The session leaves the shard before the answers: an answer may bring the client's next request, which must
+        // not find this session.
         onRetire?(self, deletedEpoch)
         tell(failed, error)
     }

@@ -25,7 +25,9 @@ extension Session {
         readPast(at: version ?? standing.version, reply) { .success($0.persistentJSON(capacity)) }
     }
 
-    /// Reads the log after a version, or from its beginning: at most `limit` entries, and fewer if they are large.
+    /// Reads the log after a version, or from its beginning if `version` is nil.
+    ///
+    /// The answer has at most `limit` entries, and fewer if they are large.
     package func readLog(after version: UInt64?, limit: Int, reply: @escaping SessionReply<LogPage>) {
         recordUse()
         let version = version ?? log.retained.from - 1
@@ -47,9 +49,7 @@ extension Session {
         }
     }
 
-    /// Returns the first entries that are visible and fit one answer, at least one.
-    ///
-    /// The entries come after version `version`.
+    /// Returns the first entries that are visible and fit one answer, at least one; `entries` begin after `version`.
     private func page(of entries: [LogEntry], after version: UInt64) -> LogPage {
         var bytes = 0
         let shown = entries.prefix { $0.version <= standing.version }
@@ -62,7 +62,7 @@ extension Session {
         return LogPage(cursor: standing.cursor, entries: Array(page), hasMore: last < standing.version)
     }
 
-    /// Returns the error for a version that is no longer there, or not yet.
+    /// Returns the error for a version that the log no longer has, or does not have yet.
     private func missing(_ version: UInt64) -> SessionError {
         version <= standing.version
             ? .versionGone(version, oldest: log.retained.from - 1) : .noVersion(version, current: standing.version)
@@ -93,7 +93,7 @@ extension Session {
         }
     }
 
-    /// Restores a state of the past and reads it in one job, after which the state is gone.
+    /// Restores a state of the past and reads it, in one job that then drops the state.
     private func restore<Answer: Sendable>(
         _ past: StoredPast,
         _ reply: @escaping SessionReply<Answer>,

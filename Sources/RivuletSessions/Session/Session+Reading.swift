@@ -64,7 +64,7 @@ extension Session {
         return .success(StateAnswer(cursor: cursor, value: value, shared: shared))
     }
 
-    /// Keeps a large value for the next reads; reads that waited for one writing share it in any case.
+    /// Keeps a large value for later reads; the reads that waited for this value share it even if it cannot be kept.
     private func share(_ value: [UInt8], at path: JSONPointer, _ cursor: Cursor, readers: Int) -> ReadValue? {
         guard value.count >= SharedReads.bytesMin else { return nil }
         let unkept = readers > 1 ? ReadValue(value, isKept: false) : nil
@@ -98,7 +98,7 @@ extension Session {
         )
     }
 
-    /// Returns a view object, or, for nil, all view objects by their names.
+    /// Returns the view object `name`, or all view objects by their names if `name` is nil.
     package func readView(_ name: String?) -> Result<StateAnswer, SessionError> {
         recordUse()
         guard let name else { return .success(StateAnswer(cursor: standing.cursor, value: allViews())) }

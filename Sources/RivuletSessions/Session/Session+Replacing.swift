@@ -3,7 +3,9 @@ import RivuletJSON
 
 /// Events that replace the state as a whole: a reset, and a restored version.
 extension Session {
-    /// Queues an engine event after all queued work; a restore first reads its version, which never changes.
+    /// Queues an engine event after all queued work.
+    ///
+    /// A restore first reads the stored fields of its version, which never change.
     func replace(
         _ event: EngineEvent,
         _ request: DispatchRequest,
@@ -49,11 +51,11 @@ extension Session {
         drive()
     }
 
-    // MARK: - Its turn
+    // MARK: - The turn of the event
 
     /// Makes the new state, a large one on a work thread; the events after the dispatch wait.
     func replace(by replacement: Replacement, _ dispatch: QueuedDispatch) {
-        // The document must not take room from events that arrive meanwhile.
+        // From here on, the document takes no room from events that arrive meanwhile.
         machine.releaseDocument(of: dispatch)
         let head = machine.head
         let job = state.replacing(head, by: replacement, settles: machine.isHeadVisible)
@@ -68,7 +70,7 @@ extension Session {
         _ replaced: Result<ReplacedState, JSONError>
     ) {
         guard !machine.isRetired else { return reject(dispatch, SessionMachine.retiredError) }
-        // Events that were accepted before the dispatch have failed, so the head is another one.
+        // Storage failed for earlier events and the head was rolled back, so the new state is made again.
         guard machine.head === head else { return reduce(dispatch) }
         do throws(SessionError) {
             let replaced = try replaced.mapError { error in

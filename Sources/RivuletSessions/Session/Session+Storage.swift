@@ -4,7 +4,7 @@ import RivuletEngine
 import RivuletStores
 
 extension Session {
-    /// Asks storage; the answer comes back on the session's thread.
+    /// Asks storage; `body` takes the answer on the session's thread.
     func ask<Answer: Sendable>(
         _ question: (_ storage: SessionStorage, _ reply: @escaping StorageReply<Answer>) -> Void,
         then body: @escaping (_ session: Session, _ answer: Result<Answer, StorageError>) -> Void
@@ -37,7 +37,7 @@ extension Session {
 
     /// Creates the session in storage, at its first event or at an explicit request.
     private func storeCreation(_ batch: CommitQueue.Batch) {
-        // The document that a client asked for, or the default of this build: a later build may have another default.
+        // The document that a client asked for, or the default: it is stored, because a later build may have another.
         let document = machine.initial?.document
         let (held, capacity) = (state.held(machine.loggedState), documentCapacity)
         work(bytes: document == nil ? machine.headSize.bytes : 0) {
@@ -108,8 +108,9 @@ extension Session {
         }
     }
 
-    /// Stores a snapshot once the log since the last one has grown enough, so that loading stays short and writing
-    /// stays cheap.
+    /// Stores a snapshot if the log has grown or aged enough since the last one.
+    ///
+    /// So loads stay short, and a large state is not written often.
     func storeSnapshotIfDue(at head: SessionHead) {
         let (now, limits) = (environment.wallClock(), environment.logLimits)
         if log.isSnapshotDue(at: head.version, now: now, limits: limits) { storeSnapshot(at: head, now: now) }
@@ -119,8 +120,8 @@ extension Session {
         let keeping = log.keeping(at: head.version, now: now, limits: environment.logLimits)
         machine.beginStorage()
         writeSnapshot(at: head) { session, snapshot in
-            // This is counted even if the snapshot fails: the log is complete without it, and the next attempt comes
-            // when the log has grown.
+            // The counts restart even if the snapshot fails: the log is complete without it, and the next attempt comes
+            // when the log has grown again.
             session.didBeginSnapshot(version: head.version, bytes: snapshot.state.count)
             session.ask {
                 $0.log.compact(session.key, at: head, snapshot: snapshot, keeping: keeping, reply: $1)
@@ -150,7 +151,7 @@ extension Session {
         drive()
     }
 
-    /// Writes the logged state as it is now, while storage has no other work of the session.
+    /// Makes a snapshot of the logged state as it is now; storage gets no other work of the session meanwhile.
     private func writeSnapshot(
         at head: SessionHead,
         then body: @escaping (_ session: Session, _ snapshot: StateSnapshot) -> Void

@@ -70,7 +70,7 @@ extension Session {
         switch streams.didWrite(event, of: writing, standing, refusal: leavingRefusal) {
         case .nothing: break
         case .more:
-            // One pause is enough for all streams that wait.
+            // The session stays paused until all waiting streams have joined, so that the snapshot stays current.
             if writing.pausesSession { machine.pause() }
             environment.schedule(.milliseconds(1)) { [self] in
                 if writing.pausesSession { machine.resume() }
@@ -82,6 +82,6 @@ extension Session {
         account()
     }
 
-    /// The refusal of streams that waited while the session ended; nil if it accepts streams.
+    /// The refusal of streams that waited while the session ended; nil if the session accepts streams.
     var leavingRefusal: StreamRefusal? { isDeleted ? .gone : leavingError.map { .failed($0) } }
 }

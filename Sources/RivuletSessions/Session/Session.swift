@@ -21,7 +21,7 @@ package final class Session {
     var reads = SharedReads()
     /// The reads that wait for a value.
     var readsUnderWay = ReadsUnderWay()
-    /// The last result of `findRemains` and its cursor; nil if a load would not restore the state.
+    /// The last result of `findRemains` and its cursor; the inner nil means that a load would not restore the state.
     var remains: (cursor: Cursor, remains: SessionRemains?)?
     /// The creations that wait for the end of a pause.
     var creationsToCome: [(Session) -> Void] = []
@@ -158,8 +158,8 @@ package final class Session {
     ///
     /// - Parameters:
     ///   - bytes: The bytes of JSON that the job reads or writes.
-    ///   - reads: The log reads of which the job keeps a slot; nil if it keeps none. They are passed only in the call
-    ///     in which storage answered.
+    ///   - reads: The log reads that keep their slot for the job; nil if there are none. They are passed only within
+    ///     the call that takes storage's answer.
     ///   - job: The job.
     ///   - body: Takes the result on the session's thread.
     func work<Value: Sendable>(
@@ -334,8 +334,8 @@ package final class Session {
         reply(to: dispatch.reply, mismatch)
     }
 
-    /// Refuses a dispatch that expects another cursor; the refusal includes the current state, from which the client
-    /// can begin anew.
+    /// Refuses a dispatch that expects another cursor; the refusal includes the current state, with which the client
+    /// can try again.
     private func reply(to reply: @escaping SessionReply<DispatchAnswer>, _ mismatch: CursorMismatch) {
         read(.root) { current in
             switch current {
@@ -404,7 +404,8 @@ package final class Session {
         )
     }
 
-    /// Gives the step its position in the session's history.
+    /// Makes a pending dispatch of the step, with its position in the session's history, its log entry and its
+    /// idempotency record.
     func pending(
         _ dispatch: QueuedDispatch,
         _ step: SessionStep,

@@ -31,7 +31,7 @@ struct SessionCreation {
         return replies
     }
 
-    /// Removes and returns the initial state, which storage now has; nil if that is the default.
+    /// Removes and returns the initial state, which storage now has; nil if the session began with the default.
     mutating func adopt() -> Initial? {
         defer { initial = nil }
         return initial

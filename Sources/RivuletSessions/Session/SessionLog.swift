@@ -20,10 +20,12 @@ struct SessionLog {
     /// The time of the newest entry, in milliseconds since 1970.
     private(set) var updated: Int64
 
-    /// The number of snapshots within `logAgeMax` that a session in use stores because of the log's age; a snapshot
-    /// lets older entries go.
+    /// The number of snapshots that a session in use stores within `logAgeMax` because of the log's age.
+    ///
+    /// Storage drops old entries only up to a snapshot.
     private static let snapshotsPerLogAge: Int64 = 8
-    /// The divisor of the last snapshot's size that gives the least log size for a snapshot by the count of versions.
+    /// A log with `snapshotVersionsMax` versions must also have this part, 1/16, of the last snapshot's size before the
+    /// next snapshot.
     ///
     /// So a large state is not written whole for a few bytes.
     private static let snapshotShareMin = 16
@@ -44,7 +46,7 @@ struct SessionLog {
         loggedSince = stored?.tail.first?.time
     }
 
-    /// Counts entries that storage has added.
+    /// Adds entries that storage has stored to the counts.
     mutating func didAppend(_ entries: [LogEntry]) {
         let bytes = entries.reduce(0) { $0 + $1.changes.count + $1.event.count }
         bytesSinceSnapshot += bytes
@@ -92,7 +94,8 @@ struct SessionLog {
         version - snapshotVersion >= Self.leavingVersionsMin || isOld(now: now, limits: limits)
     }
 
-    /// Returns true if stored entries are too old, or if the next snapshot up to which entries can be deleted is due.
+    /// Returns true if a snapshot is due because of the age of entries: the ones after the last snapshot, or the oldest
+    /// kept one.
     private func isOld(now: Int64, limits: Limits) -> Bool {
         let age = limits.ageMilliseconds
         let step = age / Self.snapshotsPerLogAge

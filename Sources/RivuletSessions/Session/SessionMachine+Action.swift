@@ -4,7 +4,7 @@ extension SessionMachine {
         /// Reduce the dispatch over ``head``; the outcome goes to ``accept(_:)``, ``refuse(_:_:)`` or ``reject(_:)``.
         case reduce(QueuedDispatch)
         /// Publish the dispatch to readers of the earlier state, answer it, and begin its effects; ``standing`` already
-        /// has its state.
+        /// has the dispatch's state.
         case publish(PendingDispatch, over: SessionTimeline.Seen)
         /// Answer the requests that created the session: it is stored.
         case created([SessionReply<SessionInfo>])

@@ -21,9 +21,9 @@ struct SessionMachine: ~Copyable {
     private var commits = CommitQueue()
     private var creation = SessionCreation()
     private var deletion: SessionReply<Void>?
-    /// The bytes of the bodies that are queued or on their way to disk.
+    /// The waiting bytes: the bodies and documents that are held, queued or on their way to disk.
     private(set) var waitingBytes = 0
-    /// The number of accepted dispatches with effects that the next event waits for and that have not begun.
+    /// The number of accepted dispatches with effects that have not begun, and that have to end before the next event.
     private(set) var effectsToCome = 0
     private var isStorageBusy = false
     private var mayNeedSnapshot = false
@@ -130,20 +130,20 @@ struct SessionMachine: ~Copyable {
         return nil
     }
 
-    /// The bytes of an admitted request that count as waiting outside of the queue, such as a body during the lookup of
-    /// its idempotency key.
+    /// The waiting bytes of an admitted request that is not in the queue, such as a body during the lookup of its
+    /// idempotency key.
     struct HeldBody { fileprivate let bytes: Int }
 
-    /// Counts a held body as waiting, until ``release(_:)``.
+    /// Adds a held body to the waiting bytes, until ``release(_:)``.
     mutating func hold(bytes: Int) -> HeldBody {
         waitingBytes += bytes
         return HeldBody(bytes: bytes)
     }
 
-    /// Ends the count of a held body, because its request is now queued or answered.
+    /// Removes a held body from the waiting bytes, because its request is now queued or answered.
     mutating func release(_ body: HeldBody) { waitingBytes -= body.bytes }
 
-    /// Ends the count of a restored version's document.
+    /// Removes a restored version's document from the waiting bytes.
     mutating func releaseDocument(of dispatch: QueuedDispatch) {
         guard let document = dispatch.document else { return }
         dispatch.document = nil

@@ -43,8 +43,8 @@ struct SessionMemory {
                 error: .overloaded("memory of the resident sessions (residentBytesMax)")
             )
         }
-        // Nearly every event is counted here. While memory is full, an event that shrinks the state is counted exactly
-        // below.
+        // This upper bound is enough for nearly every event. While memory is full, an event that shrinks the state is
+        // counted exactly below.
         if growth == 0, size.countAtMost(changes.writtenBytes, limit: limit) { return size }
         guard size.count(limit: limit, whole: whole, growth: { changes.growthBytes(value) }) else {
             throw SizeError(size: size, error: .stateFull(key, limitBytes: limit))

@@ -3,7 +3,7 @@ import HeapModule
 
 /// The resident sessions of a shard, least recently used first.
 ///
-/// The order is not notified of a session's use: a slot has the last use at the time when the slot was added. The
+/// The order is not notified of a session's use: a slot has the last use that was known when the slot was added. The
 /// caller takes the first slot and compares it with the session's actual last use. If the session was used since, the
 /// caller adds it again. So a use costs nothing, and the order is exact.
 struct EvictionOrder {
@@ -21,7 +21,7 @@ struct EvictionOrder {
 
     /// The number of slots per resident session above which the slots of sessions that are gone are dropped.
     private static let entriesPerSessionMax = 2
-    /// The number of slots that is never worth a cleanup.
+    /// The number of slots up to which there is no cleanup.
     private static let entriesMin = 256
 
     /// The number of sessions that are put aside.
@@ -61,7 +61,7 @@ struct EvictionOrder {
         return entries.removeMin()
     }
 
-    /// Drops each slot of a session that does not satisfy the condition, and each second slot of a session.
+    /// Drops all slots of sessions that do not satisfy the condition, and all but one slot of every other session.
     mutating func keep(where isWanted: (SessionKey) -> Bool) {
         var seen: Set<SessionKey> = []
         let kept = entries.unordered.filter { isWanted($0.key) && seen.insert($0.key).inserted }

@@ -11,7 +11,7 @@ package struct PassivatedSession {
     let stateHash: Int
     /// The values of the state that storage does not have.
     let transients: TransientDocument
-    /// The paths that changed in this incarnation; the index is coarser than in memory if there are many.
+    /// The paths that changed in this incarnation; the index is coarser than a resident session's if there are many.
     private let index: ChangeIndex
     /// The time at which its last stream left or a later request came; it has no meaning while a stream watches.
     var unwatchedSince = Duration.zero
@@ -87,8 +87,8 @@ struct ResumedSession {
     let stateBytes: Int
     let streams: SessionStreams.Passivated
 
-    /// Restores the state; nil if something was written in between, or if it is not the state that the streams have
-    /// seen.
+    /// Restores the state; nil if the stored session has changed since, or if the state is not the one that the streams
+    /// have seen.
     init?(_ earlier: PassivatedSession, loaded: Session.Beginning) {
         let (machine, isStored) = (earlier.machine, loaded.stored != nil)
         guard machine.isStored == isStored, machine.position.version == loaded.version,

@@ -6,10 +6,10 @@ import HeapModule
 /// `bye` finds the state that it left.
 struct PassivatedSessions {
     private var sessions: [SessionKey: PassivatedSession] = [:]
-    /// The sessions without streams, the one left longest ago first; each at most once, with the time at which its slot
-    /// was added.
+    /// The sessions without streams, by the times of their slots, the earliest first.
     ///
-    /// An outdated slot is skipped, or added again, when it is the first.
+    /// Each session has at most one slot, with the time at which the slot was added. If the first slot is outdated, it
+    /// is dropped or added again with a later time.
     private var unwatched: Heap<EvictionOrder.Entry> = []
     /// The sessions that have a slot in `unwatched`.
     private var placed: Set<SessionKey> = []
@@ -69,8 +69,7 @@ struct PassivatedSessions {
         recordUse(key, now: now)
     }
 
-    /// Removes the session without streams that was left first, if that was at `limit` or earlier; an outdated slot is
-    /// only skipped.
+    /// Removes the first slot if its time is `limit` or earlier, and the slot's session if the slot is not outdated.
     ///
     /// - Returns: False if there is no such slot.
     mutating func forgetOldest(unwatchedSince limit: Duration) -> Bool {

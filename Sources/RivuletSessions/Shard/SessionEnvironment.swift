@@ -6,7 +6,7 @@ package final class SessionEnvironment {
     package let executor: any SessionExecutor
     package let storage: SessionStorage
     package let limits: SessionLimits
-    /// The limits that a log compares at each commit.
+    /// The limits of logs, in the units in which each commit compares them.
     let logLimits: SessionLog.Limits
     /// The time for which an idempotency record is kept, in milliseconds; each commit deletes older records.
     let idempotencyRecordMilliseconds: Int64

@@ -42,15 +42,18 @@ public struct SessionLimits: Sendable, Hashable {
     public var indexEntriesMax: Int
     /// The most bytes that those paths take.
     public var indexBytesMax: Int
-    /// The number of versions that a stored log keeps for resuming streams and for the past; up to the distance of two
-    /// snapshots more are kept.
+    /// The number of versions that a stored log keeps for resuming streams and for reads of the past.
+    ///
+    /// The log may keep more versions, up to the distance between two snapshots.
     public var logVersionsMax: UInt64
-    /// The most bytes of entries that a stored log keeps; the oldest go first, and up to the distance of two snapshots
-    /// more are kept.
+    /// The most bytes of entries that a stored log keeps; the oldest entries are dropped first.
+    ///
+    /// The log may keep more bytes, up to the distance between two snapshots.
     public var logBytesMax: Int
     /// The time for which a stored log keeps an entry.
     ///
-    /// A session in use keeps an entry up to a quarter longer, and another session keeps it until its next use.
+    /// A session in use keeps an entry up to a quarter longer. A session that is not in use keeps it until its next
+    /// use.
     public var logAgeMax: Duration
     /// The most versions between two snapshots, which a load or a read of the past has to replay.
     ///
@@ -61,7 +64,7 @@ public struct SessionLimits: Sendable, Hashable {
     public var snapshotBytesMin: Int
     /// The most requests that wait for one session to be loaded.
     public var loadWaitersMax: Int
-    /// The most versions that a resuming stream reads from storage; one that missed more gets a `reset`.
+    /// The most versions that a resuming stream reads from storage; a stream that missed more gets a `reset`.
     public var resumeVersionsMax: Int
     /// The most versions in one piece for a stream that resumes version by version.
     public var resumePageVersionsMax: Int
@@ -78,10 +81,10 @@ public struct SessionLimits: Sendable, Hashable {
     public var migrationSearchSessionsMax: Int
     /// The time for which the answer to a dispatch with an idempotency key is kept.
     public var idempotencyRecordTime: Duration
-    /// The most idempotency records that a session keeps; a dispatch with one more key is refused with 429 until the
+    /// The most idempotency records that a session keeps; a dispatch with a new key is refused with 429 until the
     /// oldest record expires.
     public var idempotencyRecordsMax: Int
-    /// The bytes of idempotency records from which on a dispatch with one more key is refused with 429.
+    /// The bytes of a session's idempotency records at which a dispatch with a new key is refused with 429.
     public var idempotencyRecordBytesMax: Int
 
     /// Makes limits; the defaults are those of the documentation.

@@ -11,8 +11,9 @@ extension SessionShard {
     /// The most sessions that are examined in one turn of the event loop, asked or not.
     private static var seenPerTurnMax: Int { 4_096 }
 
-    /// The most bytes of sessions that are asked in one turn, except for a single larger one; a watched session is read
-    /// and written whole.
+    /// The most bytes of sessions that are asked in one turn, except for a single larger one.
+    ///
+    /// The state of a watched session is read and written whole.
     private static var askedBytesPerTurnMax: Int { 4_194_304 }
 
     /// The most sessions that store a snapshot in one round before they leave memory; the others leave without one.
@@ -25,8 +26,9 @@ extension SessionShard {
     /// time.
     private static var pause: Duration { .seconds(1) }
 
-    /// The divisor of the limits for the room that is made when memory is full, so that not each further session has to
-    /// evict another one.
+    /// The divisor of the limits that gives the room to make when memory is full.
+    ///
+    /// With less room, every further session would have to evict another one.
     private static var roomShare: Int { 16 }
 
     var isFull: Bool {
@@ -42,13 +44,13 @@ extension SessionShard {
             && residentBytes <= bytesMax - max(bytesMax / Self.roomShare, 1)
     }
 
-    /// Evicts the sessions that were used longest ago until there is some room; what exceeds one turn is done in later
-    /// turns.
+    /// Evicts the sessions that were used longest ago until there is some room; work that exceeds one turn is done in
+    /// later turns.
     func makeRoom() {
         if makeRoom(since: environment.uptime()) { wantRoom() }
     }
 
-    /// Makes room in later turns, until there is some or no session can leave.
+    /// Makes room in later turns, until there is enough or no session can leave.
     func wantRoom() {
         let now = environment.uptime()
         guard roomRound == nil, now >= roomPause else { return }

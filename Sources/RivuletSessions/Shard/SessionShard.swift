@@ -178,7 +178,7 @@ package final class SessionShard {
         giveLater(session.key, to: waiters.dropFirst(Self.givenPerTurnMax), of: app)
     }
 
-    /// Passes a session to the remaining requests in the next turns, like to requests that arrive then.
+    /// Passes a session to the remaining requests in the next turns, as if they arrived then.
     private func giveLater(_ key: SessionKey, to waiters: ArraySlice<Found>, of app: any HostedApp) {
         guard !waiters.isEmpty else { return }
         environment.schedule(.milliseconds(1)) { [self] in
@@ -187,8 +187,8 @@ package final class SessionShard {
         }
     }
 
-    /// Searches other sessions for the paths that the session lacks, and then makes the session; it counts as being
-    /// loaded until then.
+    /// Searches other sessions for the paths that the session lacks, and then makes the session; until then, the
+    /// session is being loaded.
     private func search(
         for paths: Set<MigrationPath>,
         of key: SessionKey,
@@ -208,7 +208,7 @@ package final class SessionShard {
     /// loaded one.
     private func end(_ passivated: PassivatedSession, of key: SessionKey) {
         environment.logger.error(
-            "a session came back otherwise than it left; its streams begin anew",
+            "a passivated session was loaded with another state; its streams reconnect",
             metadata: ["app": "\(key.app)"]
         )
         passivated.end(because: .draining, sink: environment.sink)

@@ -59,7 +59,7 @@ extension SessionEnvironment {
     }
 }
 
-/// A value on its way from a work thread.
+/// Carries the result of a job from its work thread to the executor's thread.
 private final class JobResult<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 

@@ -5,7 +5,7 @@ package import RivuletStores
 package enum SecretPresence: Hashable, Sendable {
     case absent
     case present
-    /// There is a secret, and none of the keys opens it.
+    /// A secret is stored, and none of the sealing keys opens it.
     case unreadable
 }
 
@@ -13,7 +13,7 @@ package enum SecretPresence: Hashable, Sendable {
 package protocol HostedSecret: Sendable {
     /// The shape of the value.
     var schema: JSONSchema { get }
-    /// The collection of the secret, and its key there.
+    /// The collection of the secret, and the secret's key in that collection.
     var location: (collection: ItemCollection, key: String) { get }
 
     /// Replies with the presence of the secret.
@@ -22,7 +22,8 @@ package protocol HostedSecret: Sendable {
     /// Seals and stores a secret; an error reveals nothing of the body but the position of the error.
     func set(_ body: [UInt8], reply: @escaping SharedReply<Void>)
 
-    /// Seals the secret with the current key if an older key sealed it; the reply is true if one did.
+    /// Seals the secret with the current sealing key if an older one sealed it; the reply is true if it was sealed
+    /// again.
     func reseal(_ reply: @escaping SharedReply<Bool>)
 
     /// Removes the secret.

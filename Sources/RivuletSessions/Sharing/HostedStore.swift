@@ -19,15 +19,15 @@ package struct StoreAnswer: Sendable {
 
 /// A store that clients read, change and follow as JSON.
 ///
-/// Requests before the store has loaded wait for it. `expected` has the versions that a request accepts; nil: it
-/// accepts any version.
+/// Requests before the store has loaded wait for the load. `expected` has the versions that a request accepts; it is
+/// nil if the request accepts any version.
 package protocol HostedStore: Sendable {
     /// The shape of an item.
     var itemSchema: JSONSchema { get }
     /// The collection of the items.
     var collection: ItemCollection { get }
 
-    /// The items of a collection that could not be read, in the order in which their keys came.
+    /// The items of a collection that cannot be read: first the damaged ones, then the ones that the store cannot take.
     func faults(in contents: StoredCollection) -> [DamagedItem]
 
     /// Waits until the items are loaded.
@@ -52,7 +52,7 @@ package protocol HostedStore: Sendable {
     /// Removes all items.
     func removeAll(expected: [UInt64]?, reply: @escaping SharedReply<StoreAnswer>)
 
-    /// Carries out a chain of operations in one commit.
+    /// Carries out several operations in one commit.
     func perform(_ body: [UInt8], expected: [UInt64]?, reply: @escaping SharedReply<StoreAnswer>)
 
     /// Begins to feed streams; `wake` is called, on any thread, when there are events to take.

@@ -11,7 +11,7 @@ package struct ValueAnswer: Sendable {
 
 /// A stored value that clients read, change and follow as JSON.
 ///
-/// `expected` has the versions that a request accepts; nil: it accepts any version.
+/// `expected` has the versions that a request accepts; it is nil if the request accepts any version.
 package protocol HostedValue: Sendable {
     /// The shape of the value.
     var schema: JSONSchema { get }
@@ -19,10 +19,10 @@ package protocol HostedValue: Sendable {
     var defaultValue: [UInt8] { get }
     /// True if the value is a Boolean.
     var isBool: Bool { get }
-    /// The collection of the value, and its key there.
+    /// The collection of the value, and the value's key in that collection.
     var location: (collection: ItemCollection, key: String) { get }
 
-    /// The reason why the value in a collection could not be read; nil if it could, or if there is none.
+    /// The reason why the value in a collection cannot be read; nil if it can be read, or if none is stored.
     func fault(in contents: StoredCollection) -> String?
 
     /// Reads the value.

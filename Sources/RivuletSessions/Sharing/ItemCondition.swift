@@ -16,9 +16,9 @@ package struct ItemCondition: Hashable, Sendable {
         }
     }
 
-    /// The tags of which the item must have one; nil: there is no such condition.
+    /// The tags of which the item must have one; nil if there is no such condition.
     package var match: Tags?
-    /// The tags of which the item must have none; nil: there is no such condition.
+    /// The tags of which the item must have none; nil if there is no such condition.
     package var noneMatch: Tags?
 
     package init(match: Tags? = nil, noneMatch: Tags? = nil) {
@@ -29,7 +29,9 @@ package struct ItemCondition: Hashable, Sendable {
     /// True if there is no condition.
     var isEmpty: Bool { match == nil && noneMatch == nil }
 
-    /// True if an item with this tag meets the condition; nil: there is no item.
+    /// True if an item with this tag meets the condition.
+    ///
+    /// A nil tag means that there is no item.
     func holds(for tag: String?) -> Bool {
         if let match, !match.includes(tag) { return false }
         if let noneMatch, noneMatch.includes(tag) { return false }

@@ -31,7 +31,7 @@ struct SecretHost<Item: StorableItem>: HostedSecret {
         } catch {
             // The error's text and its pointer are left out: both may contain parts of the secret.
             let detail =
-                error.isMalformed ? "the body is not well-formed JSON" : "the body is not what this secret is made of"
+                error.isMalformed ? "the body is not well-formed JSON" : "the body is not of this secret's shape"
             reply(.failure(.body(JSONError(kind: error.kind, offset: error.offset, detail: detail))))
         }
     }

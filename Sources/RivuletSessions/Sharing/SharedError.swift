@@ -18,7 +18,7 @@ package enum SharedError: Error {
     case pageGone(after: String)
     /// A condition on versions does not hold; `value` is the current value as JSON.
     case moved(version: UInt64, value: [UInt8]?)
-    /// A condition on an item does not hold; nil: there is no item.
+    /// A condition on an item does not hold for this current item; nil if there is no item.
     case itemMoved(ItemAnswer?)
     /// The store refused the request.
     case store(StoreError)
@@ -52,10 +52,10 @@ extension SharedError: CustomStringConvertible {
         case .refused(let detail, _), .fault(let detail): detail
         case .noItem(let id): "there is no item \(String(reflecting: id))"
         case .damagedItem(let id): "the item \(String(reflecting: id)) cannot be read"
-        case .damagedValue: "what is stored of the value cannot be read"
-        case .pageGone(let after): "the item \(String(reflecting: after)) is not there any more"
-        case .moved(let version, _): "it stands at version \(version)"
-        case .itemMoved: "the item is another one"
+        case .damagedValue: "the stored value cannot be read"
+        case .pageGone(let after): "the item \(String(reflecting: after)) no longer exists"
+        case .moved(let version, _): "the current version is \(version)"
+        case .itemMoved: "the item does not meet the condition"
         case .store(let error): "\(error)"
         case .storage(let error): "\(error)"
         case .keychain(let error): "\(error)"
@@ -74,8 +74,8 @@ extension SharedError: LoggableError {
         case .store(.unreadable(let type, _)): "a \(type) could not be read again, so it was not stored"
         case .store(.unrepresentable): "an item has a value for which JSON has no form"
         case .damagedItem: "an item cannot be read; `rivulet check` names it"
-        case .damagedValue: "what is stored of the value cannot be read; `rivulet check` says why"
-        case .fault: "an error that no case describes, whose text may quote a client and is left out"
+        case .damagedValue: "the stored value cannot be read; `rivulet check` says why"
+        case .fault: "an unexpected error; its text may quote a client and is left out"
         case .body, .refused, .noItem, .pageGone, .moved, .itemMoved: "a request that cannot be met"
         }
     }

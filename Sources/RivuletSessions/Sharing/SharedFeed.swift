@@ -4,7 +4,7 @@ package import RivuletBase
 package struct SharedEvent: Hashable, Sendable {
     /// The event's name in the stream.
     package let name: String
-    /// The version to which the event leads; nil: a reader that has the event cannot resume after it.
+    /// The version to which the event leads; nil if a reader cannot resume after the event.
     package let version: UInt64?
     /// JSON.
     package let data: [UInt8]

@@ -64,7 +64,7 @@ package struct SharedResources: Sendable {
 }
 
 extension SharingApp {
-    // Their types have no `Self`, so that they can be read from an app of any type.
+    // The types of these properties have no `Self`, so that they can be read from an app of any type.
     fileprivate var storeResources: [SharedResource<any HostedStore>] { stores.map(\.resource) }
     fileprivate var valueResources: [SharedResource<any HostedValue>] { values.map(\.resource) }
     fileprivate var secretResources: [SharedResource<any HostedSecret>] { secrets.map(\.resource) }
@@ -80,7 +80,7 @@ package struct SharedResource<Host: Sendable>: Sendable {
 package struct SharedLocation: Sendable {
     package var owner: String
     package let collection: ItemCollection
-    /// The key of a value or a secret; nil: the resource has the whole collection.
+    /// The key of a value or a secret; nil if the resource has the whole collection.
     let key: String?
 
     /// Two resources at one location; nil if there are none.

@@ -10,7 +10,7 @@ public struct SharedSecret<App: AppDefinition>: Sendable {
     /// The name in URLs, `[A-Za-z][A-Za-z0-9_-]{0,63}`.
     public var name: String { resource.name }
 
-    /// Serves a secret under a name; the default is the secret's key.
+    /// Serves a secret under a name; the default name is the secret's key.
     public init<Item: StorableItem>(_ secret: SecurelyStoredValue<Item>, name: String? = nil) where App: SharingApp {
         resource = SharedResource(secret, name: name)
     }

@@ -13,8 +13,8 @@ public struct SharedStore<App: AppDefinition>: Sendable {
 
     /// Serves a store under a name.
     ///
-    /// Clients write items of any identifier, except those in which a URL cannot end: an empty one, `.`, `..`, `events`
-    /// and `operations`.
+    /// Clients can write items with any identifier that can end a URL. These cannot: the empty identifier, `.`, `..`,
+    /// `events` and `operations`.
     public init<Item: StorableItem>(_ name: String, _ store: Store<Item>) where App: SharingApp {
         resource = SharedResource(name, store)
     }

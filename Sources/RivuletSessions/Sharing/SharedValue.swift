@@ -10,7 +10,7 @@ public struct SharedValue<App: AppDefinition>: Sendable {
     /// The name in URLs, `[A-Za-z][A-Za-z0-9_-]{0,63}`.
     public var name: String { resource.name }
 
-    /// Serves a value under a name; the default is the value's key.
+    /// Serves a value under a name; the default name is the value's key.
     public init<Item: StorableItem>(_ value: StoredValue<Item>, name: String? = nil) where App: SharingApp {
         resource = SharedResource(value, name: name)
     }

@@ -4,7 +4,7 @@ public import RivuletEngine
 public protocol SharingApp<State, Event>: AppDefinition {
     /// The stores that all sessions share, served and streamed at `…/stores/{name}`; none by default.
     ///
-    /// Effects change them too. A reducer must not, because a reducer may run again.
+    /// Effects may change the stores too. A reducer must not, because a reducer may run again.
     var stores: [SharedStore<Self>] { get }
 
     /// The values that all sessions share, served and streamed at `…/values/{name}`; none by default.

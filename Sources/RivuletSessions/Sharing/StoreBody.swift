@@ -24,7 +24,7 @@ struct StoreBody<Item: StorableItem>: Sendable {
         try read(body) { (reader) throws(SharedError) in try items(from: &reader) }
     }
 
-    /// Reads the item of an identifier.
+    /// Reads one item, which must have the identifier of the path.
     func item(_ body: [UInt8], under id: String) throws(SharedError) -> Item {
         try read(body) { (reader) throws(SharedError) in
             let item = try item(from: &reader)

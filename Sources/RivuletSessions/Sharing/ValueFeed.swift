@@ -21,7 +21,7 @@ final class ValueFeed<Item: StorableItem>: SharedFeed {
         take.events = values.map { Self.render($0.value, $0.version) }
         switch start {
         case nil: break
-        // The values in between are of no use: only the current value counts.
+        // A reader needs the current value only, not the values in between.
         case .after(version): break
         case .fresh, .after, .lost: take.first = [Self.render(value, version)]
         }

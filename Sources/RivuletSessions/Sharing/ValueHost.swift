@@ -53,7 +53,7 @@ struct ValueHost<Item: StorableItem>: HostedValue {
     private enum Demand {
         /// The stored value can be read.
         case readable
-        /// The value has one of these versions; nil: any value is accepted.
+        /// The value has one of these versions; nil accepts any value.
         ///
         /// An unreadable value has none of these versions.
         case version([UInt64]?)

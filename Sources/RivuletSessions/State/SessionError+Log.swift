@@ -7,8 +7,8 @@ extension StorageError: LoggableError {
     public var logText: String {
         guard case .corrupt(_?, let detail) = self else { return description }
         return
-            "a stored session is damaged: \(detail); `rivulet check` names it, and `rivulet check --repair` builds damaged indexes "
-            + "anew; other damage: restore it from a backup or delete it"
+            "a stored session is damaged: \(detail); `rivulet check` names it, and `rivulet check --repair` rebuilds damaged indexes; "
+            + "for other damage, restore the session from a backup or delete it"
     }
 }
 
@@ -18,8 +18,8 @@ extension SessionError: LoggableError {
         switch self {
         case .storage(let error): error.logText
         case .unreadable:
-            "what is stored of a session cannot be read as the app's state; `rivulet check` names the session and says why"
-        case .rejected, .rejectedInArray: "the reducer rejected it"
+            "the stored data of a session cannot be read as the app's state; `rivulet check` names the session and says why"
+        case .rejected, .rejectedInArray: "the reducer rejected the event"
         case .reducerFailed: "a reducer failed"
         case .overloaded(let what): "full: \(what)"
         case .stateFull(_, let limitBytes): "the state would be larger than \(limitBytes) bytes as JSON (stateBytesMax)"
@@ -28,8 +28,8 @@ extension SessionError: LoggableError {
         case .unrepresentableNumber: "the state would hold a number that JSON has no form for"
         case .draining: "the server is stopping"
         case .notFound, .exists, .deleting, .noValue, .noView, .noElement, .noVersion, .versionGone:
-            "there is nothing to do it to"
-        case .precondition, .keyUnderWay, .keyReused, .keysFull: "a condition does not hold"
+            "the target of the request is missing, is being deleted, or exists already"
+        case .precondition, .keyUnderWay, .keyReused, .keysFull: "a condition of the request does not hold"
         }
     }
 }

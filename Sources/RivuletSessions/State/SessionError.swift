@@ -7,9 +7,9 @@ package import RivuletJSON
 package enum SessionError: Error, Sendable {
     /// There is no such session.
     case notFound(SessionKey)
-    /// The id is taken.
+    /// A session with this id exists already.
     case exists(SessionKey)
-    /// It is being deleted.
+    /// The session is being deleted.
     case deleting(SessionKey)
     /// The body is not JSON, or does not decode.
     case body(JSONError)
@@ -19,8 +19,8 @@ package enum SessionError: Error, Sendable {
     case rejectedInArray(RefusedEvent)
     /// A reducer failed at this event; the log has the reason.
     case reducerFailed(eventName: String)
-    /// Wrappers would have changed these values of a strict request; for a creation, the paths are positions in its
-    /// body.
+    /// Wrappers would have changed these values of a strict request; for a creation, the paths are positions in the
+    /// request's body.
     case coerced([CoercedValue])
     /// The new state holds a number that JSON has no form for.
     case unrepresentableNumber

@@ -10,7 +10,7 @@ extension [StateChange] {
     /// sets of paths are made.
     private static var fewChangesMax: Int { 8 }
 
-    /// Returns these changes and then later ones, without those of these changes that the later ones replace.
+    /// Returns these changes followed by later ones, without the earlier changes that later ones replace.
     ///
     /// Applied in order, the result leads to the same stored state.
     package func followed(by later: [StateChange]) -> [StateChange] {
@@ -30,8 +30,8 @@ extension [StateChange] {
 
     /// Returns these changes, with a whole value in place of too many changes below it.
     ///
-    /// Only a keyed collection, or a value within one, is given whole: elsewhere the state's type bounds the number of
-    /// paths. If such values contain each other, the innermost is given.
+    /// Only the changes below a keyed collection, or below a value within one, are replaced so: elsewhere the state's
+    /// type bounds the number of paths. If one such value contains another, the inner one is written whole.
     package func condensed<State: ObservableState>(for state: State) -> [StateChange] {
         guard count > Self.elementChangesMax else { return self }
         var counts: [PathText: Int] = [:]
@@ -57,7 +57,7 @@ extension [StateChange] {
 }
 
 extension StateChange {
-    /// Returns true if an earlier change is not needed before this one; this change is not a move.
+    /// Returns true if an earlier change is not needed before this one; this change must not be a move.
     fileprivate func makesUp(for earlier: StateChange) -> Bool {
         guard PathSet.contains(path, earlier.path) else { return false }
         return path.utf8.count < earlier.path.utf8.count || (operation == .replace && earlier.operation == .replace)

@@ -15,7 +15,7 @@ struct StatePatch {
     private let old: ReadableDocument?
     private let new: ReadableDocument
     private var writer = JSONWriter(capacity: 256)
-    /// The ids of each collection with added, removed or moved elements, at the present point of the patch.
+    /// The ids of each collection with added, removed or moved elements, after the operations written so far.
     private var orders: [PathText: [String]] = [:]
     /// The collections to replace; true once the replacement is written.
     private var replaced: [PathText: Bool] = [:]
@@ -141,15 +141,16 @@ struct StatePatch {
         }
         guard change.operation != .move, let value = change.value else { throw Inexact() }
         let (pointer, isElement) = try pointer(of: path)
-        // An `add` of a member replaces an existing one. Only the fields of views come and go by themselves.
+        // Without the old document, only a member at the top may be missing, because only fields of views come and go.
+        // An `add` of an existing member replaces it.
         let isThere = isElement || old.map { $0.json(path) != nil } ?? (path.tokens.count > 1)
         writer.operation(isThere ? "replace" : "add", at: pointer, value: value)
     }
 
-    /// Returns the position of an existing value at the present point of the patch, below the root.
+    /// Returns the position of an existing value, below the root, after the operations written so far.
     ///
-    /// `path` is longer by the name of a removed member. `isElement` is true if the value is an element of a
-    /// collection.
+    /// `known` leads to a value of the new document; `path` is longer than `known` by the name of a removed member.
+    /// `isElement` is true if the value is an element of a collection.
     private func pointer(
         of known: JSONPointer,
         _ path: JSONPointer? = nil

@@ -3,15 +3,15 @@ import RivuletJSON
 import RivuletObservation
 import RivuletSchema
 
-/// Makes the epochs in cursors and documents from those in storage.
+/// Makes the epochs in cursors and documents from the epochs in storage.
 ///
 /// They differ for each shape of an app's state: schema version, fields, wrappers, defaults. So an earlier reader
 /// detects that its values may be outdated, although no log entry says so.
 struct VisibleEpoch: Sendable {
     /// The hash of the shape, the same in every process of a build.
     private let shape: UInt64
-    /// True if the default state differs each time it is made, so that a cursor of an unstored session is not valid for
-    /// the next one.
+    /// True if the default state differs each time it is made, so that a session that is not stored gets a new epoch at
+    /// each load.
     let isDefaultVarying: Bool
 
     /// Computes the shape of an app's state, once for all its sessions.

@@ -3,7 +3,7 @@
 ///
 /// It is stored in the same transaction as the durable changes of the dispatch, if there are any.
 public struct IdempotencyRecord: Hashable, Sendable {
-    /// The client's key; a later record with the same id replaces this one.
+    /// The client's idempotency key; a later record with the same id replaces this one.
     public let id: String
     /// The time of the answer, in milliseconds since 1970-01-01T00:00:00Z.
     public let time: Int64

@@ -27,7 +27,7 @@ public struct LogEntry: Hashable, Sendable {
 }
 
 extension [LogEntry] {
-    /// True if the versions are contiguous from the one after `version`.
+    /// True if the versions are contiguous and begin with the version after `version`.
     package func all(followFrom version: UInt64) -> Bool {
         zip(self, 1...).allSatisfy { entry, offset in entry.version == version &+ offset }
     }

@@ -1,11 +1,11 @@
 /// Measures the appends of sessions.
 package protocol AppendMeter: AnyObject, Sendable {
-    /// Records the outcome of an append of `count` entries; called on storage's thread, before the session has the
+    /// Records the outcome of an append of `count` entries; called on storage's thread, before the session gets the
     /// outcome.
     func record(_ outcome: Result<AppendOutcome, StorageError>, entries count: Int, _ time: Duration)
 }
 
-/// The roles of a storage engine, read once: a request calls its role without reading it from the engine.
+/// The roles of a storage engine, read from the engine once and not at each request.
 package final class SessionStorage: Sendable {
     package let capabilities: StorageCapabilities
     package let log: any LogStorage

@@ -1,8 +1,8 @@
 /// Receives the answer to one storage request, exactly once.
 ///
 /// The reply is called on a thread of the engine. If a request needs no other thread, the reply may be called on the
-/// caller's thread before the request returns. That is so in an engine in memory, and for a refused request (closed,
-/// queue full, too large). The reply must not block and must not call `close()`.
+/// caller's thread before the request returns. An engine in memory does so, and other engines do so for a refused
+/// request (closed, queue full, too large). The reply must not block and must not call `close()`.
 public typealias StorageReply<Value> = @Sendable (Result<Value, StorageError>) -> Void
 
 /// Storage with data at a location that an operator can inspect.
@@ -30,7 +30,7 @@ public protocol LocatedStorage {
 ///
 /// Every method of a role may be called from any thread. It returns without waiting for a disk or a network; only
 /// `start()` and `close()` wait. Writes are answered in the order in which they were requested. Reads may overtake
-/// writes that have not been answered, and see every write that has. Reads are answered in any order.
+/// unanswered writes, and see every answered write. Reads are answered in any order.
 ///
 /// A caller has at most one append per session under way. It queues entries that come meanwhile, and appends them as
 /// one array.
@@ -73,10 +73,9 @@ public protocol ErasingStorageEngine: StorageEngine {
     /// They are valid right after `start()`.
     var startNotices: [String] { get }
 
-    /// Sets the closure that is called, on a thread of the engine, with a line for the log if a deleted session cannot
-    /// be erased.
+    /// Sets the closure that reports, with a line for the log, that a deleted session cannot be erased.
     ///
-    /// It is set before `start()`, and must not block.
+    /// It is set before `start()`, is called on a thread of the engine, and must not block.
     func onErasingTrouble(_ report: @escaping @Sendable (String) -> Void)
 }
 

@@ -10,14 +10,13 @@ public enum StorageError: Error, Hashable, Sendable {
     case indeterminate(detail: String)
     /// There is no space; nothing was written, and reads continue to work.
     case full(detail: String)
-    /// An engine that keeps nothing on disk holds the most bytes that it may; nothing was written, and reads continue
-    /// to work.
+    /// An engine without a disk has reached its limit of bytes; nothing was written, and reads continue to work.
     case memoryFull(limitBytes: Int)
     /// An entry or a snapshot is larger than this number of bytes and can never be stored.
     case tooLarge(limitBytes: Int)
-    /// Stored bytes are damaged: those of one session, or (nil) of the store as a whole.
+    /// Stored bytes of this session are damaged; without a key, the store as a whole is damaged.
     case corrupt(SessionKey?, detail: String)
-    /// The stored data or the library beneath has a version or a setting with which this engine must not run.
+    /// The stored data or the database library has a version or a setting with which this engine must not run.
     case incompatible(detail: String)
     /// The engine was closed; nothing was written.
     case closed
@@ -34,7 +33,7 @@ extension StorageError: CustomStringConvertible {
         case .full(let detail):
             "storage is full: \(detail)"
         case .memoryFull(let limitBytes):
-            "storage is full: the memory engine holds \(limitBytes) bytes: delete sessions, or raise MemoryStorageLimits.bytesMax"
+            "storage is full: the memory engine holds \(limitBytes) bytes; delete sessions, or raise MemoryStorageLimits.bytesMax"
         case .tooLarge(let limitBytes):
             "the entry or snapshot is larger than \(limitBytes) bytes: make the state or the event smaller, "
                 + "or raise the limit of the storage engine"

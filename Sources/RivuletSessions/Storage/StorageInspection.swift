@@ -16,6 +16,6 @@ public protocol StorageInspection {
     /// - Throws: `.corrupt` if a part of this session is damaged.
     func load(_ key: SessionKey) throws(StorageError) -> StoredSession?
 
-    /// The items of a collection, in the order in which their keys came; none if there is no such collection.
+    /// The items of a collection, in the order in which their keys were added; no items if there is no such collection.
     func items(of collection: String) throws(StorageError) -> StoredCollection
 }

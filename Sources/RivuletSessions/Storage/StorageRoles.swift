@@ -8,7 +8,9 @@ public protocol LogStorage: Sendable {
     /// Answers `.corrupt` if a part of this session is damaged; other sessions are not affected.
     func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>)
 
-    /// Creates a session at version 0, with `snapshot` (of version 0) as its first state; nil: the app's default.
+    /// Creates a session at version 0.
+    ///
+    /// `snapshot` is the state at version 0; without it, that state is the app's default.
     ///
     /// `time` is in milliseconds since 1970-01-01T00:00:00Z. The session is durable when the request is answered.
     func create(
@@ -21,9 +23,9 @@ public protocol LogStorage: Sendable {
 
     /// Appends entries and keeps idempotency records, all or nothing; both are durable when the request is answered.
     ///
-    /// The versions are contiguous from the one after `point`; anything else is a conflict. An empty array leaves the
-    /// log as it is, and is answered like any append. With `.creating` it still creates the session, and idempotency
-    /// records are kept.
+    /// The versions are contiguous and begin after `point`; anything else is a conflict. An empty array leaves the log
+    /// as it is, and is answered like any append. With `.creating` the session is still created. Idempotency records
+    /// are kept in any case.
     func append(
         _ key: SessionKey,
         at point: AppendPoint,
@@ -36,7 +38,7 @@ public protocol LogStorage: Sendable {
     ///
     /// `keeping` says which entries are needed. Entries are dropped up to the newest snapshot before the needed ones,
     /// so that `past` can make the state before each kept entry. Without such a snapshot no entry is dropped. Older
-    /// snapshots are dropped as well. An entry after this snapshot is never dropped, whatever the limits say.
+    /// snapshots are dropped as well. An entry after this snapshot is never dropped, whatever `keeping` says.
     ///
     /// The snapshot replaces another one of its version and schema. A snapshot of its version and an older schema stays
     /// beside it, for `past`, as long as that version can be read. If there are several of these, the snapshot of the
@@ -75,9 +77,9 @@ extension LogStorage {
 public protocol PastStorage: Sendable {
     /// Reads entries with a version greater than `version`, oldest first, for a reader that resumes.
     ///
-    /// There are at most `limit` (at least 1) entries, and fewer if they are large. There is at least one if there is
-    /// any later entry, so an empty array means that the reader is up to date. Nil: the session is gone or of another
-    /// epoch, the entry after `version` was dropped, or `version` lies beyond the head.
+    /// The answer has at most `limit` entries (but at least 1 if there is a later entry), and fewer if they are large.
+    /// So an empty array means that the reader is up to date. The answer is nil if the session is gone or has another
+    /// epoch, if the entry after `version` was dropped, or if `version` lies beyond the head.
     func history(
         _ key: SessionKey,
         epoch: String,
@@ -88,9 +90,9 @@ public protocol PastStorage: Sendable {
 
     /// Reads the data that rebuilds the state at `version`; nil if that is no longer (or not yet) possible.
     ///
-    /// Every version from the one before the oldest kept entry on is possible. If a version has a snapshot of a later
-    /// schema than the snapshot before it, the version was stored in the older schema. The answer then begins with the
-    /// older snapshot.
+    /// This is possible from the version before the oldest kept entry on. If a version has a snapshot of a later schema
+    /// than the snapshot before it, the version was stored in the older schema. The answer then begins with the older
+    /// snapshot.
     func past(
         _ key: SessionKey,
         epoch: String,
@@ -103,7 +105,8 @@ public protocol PastStorage: Sendable {
 public protocol AnswerStorage: Sendable {
     /// Finds the idempotency record that was kept under this id, for exact retries; nil if there is none.
     ///
-    /// It may be older than any append has allowed: engines drop idempotency records at times of their own.
+    /// It may be older than every `IdempotencyRecords.droppingBefore` so far, because engines drop records at times of
+    /// their own.
     func idempotencyRecord(
         _ key: SessionKey,
         epoch: String,
@@ -201,7 +204,7 @@ public enum AppendOutcome: Hashable, Sendable {
 public enum CreateOutcome: Hashable, Sendable {
     /// The session is new and durable, at version 0.
     case created(SessionHead)
-    /// The session was there already, with this head; nothing was written.
+    /// The session exists already, with this head; nothing was written.
     case exists(SessionHead)
 }
 

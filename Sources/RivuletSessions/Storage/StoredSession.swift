@@ -6,7 +6,7 @@ public struct StoredSession: Hashable, Sendable {
     public let created: Int64
     /// The time of the newest entry, or `created` if there is none; milliseconds since 1970-01-01T00:00:00Z.
     public let updated: Int64
-    /// The newest snapshot; nil: the state at version 0 is the app's default.
+    /// The newest snapshot; nil if the state at version 0 is the app's default.
     public let snapshot: StateSnapshot?
     /// The entries after the snapshot, contiguous from `snapshot.version + 1` (or 1) to `head.version`.
     public let tail: [LogEntry]
@@ -53,15 +53,15 @@ public struct RetainedLog: Hashable, Sendable {
     }
 }
 
-/// The entries of a log that are needed: those that satisfy each of three conditions.
+/// The conditions that an entry of a log must meet to be needed; all three must hold.
 public struct LogKeeping: Hashable, Sendable {
-    /// The version from which on entries are needed; 0 and 1: all entries.
+    /// The version of the first needed entry; 0 and 1 stand for the first entry of all.
     public let from: UInt64
     /// The earliest time of a needed entry, in milliseconds since 1970-01-01T00:00:00Z.
     public let since: Int64
-    /// The most bytes of event, changes and command id that the needed entries have, counted from the newest entry.
+    /// The most bytes (`LogEntry.byteCount`) of all needed entries together, counted from the newest entry.
     ///
-    /// Nil: all entries are needed, and the bytes are not counted.
+    /// Nil means that there is no limit of bytes, and that the bytes are not counted.
     public let bytes: Int?
 
     /// Describes the needed entries.
@@ -71,7 +71,9 @@ public struct LogKeeping: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The first version within the bytes; `sizes` has the entries from the newest one on.
+    /// The first version of the newest entries that fit `bytes` together.
+    ///
+    /// `sizes` has the entries from the newest one to the oldest.
     package func firstWithinBytes(_ sizes: some Sequence<(version: UInt64, bytes: Int)>) -> UInt64 {
         guard let most = bytes else { return 1 }
         var total = 0
@@ -87,7 +89,7 @@ public struct LogKeeping: Hashable, Sendable {
 public struct StoredPast: Hashable, Sendable {
     /// The newest snapshot at or before that version, of the schema in which the version was stored.
     ///
-    /// Nil: start from the app's default at version 0.
+    /// Nil means that the entries begin with the app's default, at version 0.
     public let snapshot: StateSnapshot?
     /// The entries after the snapshot, contiguous, up to and including that version.
     public let entries: [LogEntry]
@@ -106,7 +108,7 @@ public struct StoredPast: Hashable, Sendable {
 public struct StateSnapshot: Hashable, Sendable {
     /// The version at which the session had this state; 0 for a state with which the session was created.
     public let version: UInt64
-    /// The app's number of the layout of `state`, 1 or more; a later layout has a larger number.
+    /// The app's schema version for the layout of `state`, 1 or more; a later layout has a larger number.
     public let schema: UInt32
     /// The stored half of the state as UTF-8 JSON.
     public let state: [UInt8]

@@ -24,8 +24,8 @@ struct ChangeHistory {
 
     /// Records visible changes.
     ///
-    /// States are not recorded, because deferred work of the last event can be finished only in a state that is not
-    /// shared.
+    /// The states themselves are not kept: a state with a second reference cannot finish the deferred work of its last
+    /// event.
     mutating func record(_ changes: [StateChange], at position: Cursor.Position, hasUnlogged: Bool) {
         tail.append(VisibleChange(position: position, changes: changes, hasUnlogged: hasUnlogged))
         index.record(changes, at: position)

@@ -3,10 +3,11 @@ import RivuletObservation
 
 /// The changes of one dispatch as the watchers of a document see them: each path once, only where the value differs.
 ///
-/// A watcher of several paths sees what it would see for each path alone. A change of a node comes before changes
-/// within that node.
+/// A watcher of several paths sees each change that it would see with one of its paths alone. A change of a node comes
+/// before changes within that node.
 ///
-/// All seen changes are in `items`, made once for all watchers. Watchers with the same items get the same event.
+/// All seen changes are in `items`, made once for all watchers. A projection is the list of the items that a watcher
+/// sees. Watchers with the same projection get the same event.
 struct FanOutPlan<Watcher: Hashable & Sendable> {
     private(set) var items: [StateChange] = []
     /// The projection of each watcher, as a number in `projections`.
@@ -15,7 +16,7 @@ struct FanOutPlan<Watcher: Hashable & Sendable> {
     private(set) var seen: [Watcher: Int] = [:]
     /// The projections by their numbers.
     ///
-    /// Each is a list of indices of items in ascending order, which is the order of the changes.
+    /// Each projection has the indices of its items in ascending order, which is the order of the changes.
     private(set) var projections: [Int: [Int]] = [:]
     /// Each projection as an earlier projection and one more item; the first is empty.
     private var steps = [Step(projection: 0, item: 0)]
@@ -117,7 +118,7 @@ struct FanOutPlan<Watcher: Hashable & Sendable> {
     }
 
     private mutating func give(_ item: Int, to watchers: Set<Watcher>) {
-        // Most watchers have seen the same so far.
+        // Most watchers have the same projection so far, so the last step is used again.
         var last = (from: 0, to: add(item, to: 0))
         for watcher in watchers {
             let projection = seen[watcher] ?? 0
@@ -161,7 +162,7 @@ struct FanOutPlan<Watcher: Hashable & Sendable> {
         return locations
     }
 
-    /// The paths of a pattern before the change and after it; those that are gone come first.
+    /// The paths of a pattern before the change and after it; the removed paths come first.
     private func expanded(_ pattern: [String], literal: Int, wildcard: Int) -> [JSONPointer] {
         if let before = old.locations(of: pattern, literal: literal),
             let after = new.locations(of: pattern, literal: literal)
@@ -193,7 +194,7 @@ struct FanOutPlan<Watcher: Hashable & Sendable> {
 }
 
 extension [Int] {
-    /// In ascending order, each once.
+    /// The numbers in ascending order, each once.
     fileprivate var sortedOnce: [Int] {
         var result: [Int] = []
         for index in sorted() where result.last != index { result.append(index) }

@@ -1,7 +1,7 @@
 /// A key path's text, which equals another text only if both are spelled the same.
 ///
-/// Swift compares strings by meaning: "é" has two spellings that are equal. An element's id may have two spellings too,
-/// but a client sees bytes.
+/// Swift compares strings by meaning: "é" has two spellings that are equal. Two elements may have ids that differ in
+/// spelling only, and clients compare the bytes.
 struct PathText: Hashable, Comparable {
     let text: String
 

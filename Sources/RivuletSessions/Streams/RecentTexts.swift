@@ -33,8 +33,8 @@ struct RecentTexts<Key: Hashable, Text> {
         return entry.text
     }
 
-    /// Keeps a text in place of the key's earlier one; false if it is too small, or the others are too many or too
-    /// large.
+    /// Keeps a text in place of the key's earlier one; false if the text is too small, or if the other texts leave no
+    /// room for it.
     mutating func keep(_ text: Text, bytes count: Int, as key: Key, now: Duration) -> Bool {
         guard count >= limits.bytesMin else { return false }
         remove(key)
@@ -44,7 +44,7 @@ struct RecentTexts<Key: Hashable, Text> {
         return true
     }
 
-    /// Replaces a text that is kept; its age stays.
+    /// Replaces a text that is kept; the new text has the age of the old one.
     mutating func replace(_ key: Key, with text: Text, bytes count: Int) {
         guard let entry = entries[key] else { return }
         bytes += count - entry.bytes

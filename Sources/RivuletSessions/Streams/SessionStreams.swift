@@ -10,7 +10,7 @@ final class SessionStreams {
     private let key: SessionKey
     private let state: any SessionState
     private let environment: SessionEnvironment
-    /// The reads of streams that wait for storage to be resumed.
+    /// The log reads of streams that resume and wait for storage.
     let reads: LogReads
     private var members: StreamMembership {
         _read { yield unsafe storedMembers }
@@ -94,7 +94,7 @@ final class SessionStreams {
         views.watch(view, state, standing, environment.limits)
     }
 
-    /// The current document of a watched view or, for nil, of the state.
+    /// The current document of a watched view, or of the state if `view` is nil.
     func document(of view: String?, _ standing: SessionStanding) -> ReadableDocument {
         guard let view else { return state.document(of: standing.state) }
         return views.view(view).map { state.document(ofView: $0) } ?? .nothing
@@ -153,7 +153,7 @@ final class SessionStreams {
     ///
     /// - Parameters:
     ///   - subscriber: The stream.
-    ///   - reason: The reason of the reset; nil: a snapshot.
+    ///   - reason: The reason of the reset; nil for a snapshot.
     ///   - standing: The standing of the session.
     ///   - stateBytes: The size of the state.
     /// - Returns: The job for a work thread; nil if there is none.
@@ -187,9 +187,9 @@ final class SessionStreams {
         )
     }
 
-    /// Sends a snapshot that was written to the streams that wait for it, as many as one turn has time for.
+    /// Sends a written snapshot to the streams that wait for it, as many as one turn has time for.
     ///
-    /// If the session takes no more streams, it refuses all of them.
+    /// If there is a refusal, all these streams are refused instead.
     func didWrite(
         _ event: StreamEvent,
         of writing: SnapshotWriting,
@@ -213,7 +213,7 @@ final class SessionStreams {
     }
 
     /// The snapshot with which streams of the group began a moment ago, and the change that leads from there to the
-    /// current state.
+    /// current state; nil if there is none.
     private func sharedBeginning(
         _ key: SharedSnapshots.Key,
         of group: StreamGroupKey,
@@ -236,7 +236,7 @@ final class SessionStreams {
         return SharedSnapshots.bridge(over: change(after: start.position, for: group, standing), from: event)
     }
 
-    /// Writes the events that a stream begins with now.
+    /// Writes the event with which a stream begins now.
     private func beginning(
         _ key: SharedSnapshots.Key,
         of group: StreamGroupKey,
@@ -261,7 +261,7 @@ final class SessionStreams {
         if !forgetsSnapshots { forgetSnapshots(in: SharedSnapshots.ageMax) }
     }
 
-    /// Sets the closure that is called after old snapshots were dropped, because the session's memory counts them.
+    /// Sets the closure that is called after old snapshots were dropped; it updates the session's memory account.
     func onForget(_ body: @escaping () -> Void) { onForget = body }
 
     private func forgetSnapshots(in delay: Duration) {
@@ -388,8 +388,8 @@ final class SessionStreams {
         ticks.remove(id)
         guard !hasEnded, let key = members[id]?.key else { return false }
         let now = environment.uptime()
-        // The members get their event before waiting streams join: the own change of each of these leads it to the same
-        // position.
+        // The members get their event before waiting streams join. Each waiting stream gets a change of its own, which
+        // leads to the same position.
         var isTold = false
         if let pending = members.tickDidFire(of: id, at: now), let event = change(after: pending, for: key, standing),
             let loops = members[id]?.loops, !loops.isEmpty
@@ -432,15 +432,17 @@ final class SessionStreams {
         return isTold
     }
 
-    /// The event that leads from a position of this incarnation to the current one, if anything changed; nil if only a
-    /// reset does.
+    /// The change that leads from a cursor of this incarnation to the current position; nil if only a reset does.
+    ///
+    /// The answer is empty if the stream has missed nothing.
     func events(after cursor: Cursor, for key: StreamGroupKey, _ standing: SessionStanding) -> [StreamEvent]? {
         guard cursor.position != standing.position else { return [] }
         let event = change(after: cursor.position, for: key, standing)
         return event?.name == .reset ? nil : event.map { [$0] } ?? []
     }
 
-    /// The event that leads a member from a position of this incarnation to the current one; nil if nothing changed.
+    /// The change or reset that leads a member from a position of this incarnation to the current one; nil if nothing
+    /// changed.
     private func change(
         after position: Cursor.Position,
         for key: StreamGroupKey,

@@ -9,7 +9,7 @@ package struct SharedSnapshots {
     static let ageMax = Duration.seconds(1)
     /// A snapshot below this size is written for each stream.
     package static let bytesMin = 4_096
-    /// One snapshot of the largest state, at least.
+    /// The most bytes of all kept snapshots; one snapshot of a state of the default `stateBytesMax` fits.
     private static let bytesMax = 25_165_824
     /// A change is sent after a snapshot only if it has less than a quarter of the snapshot's bytes.
     private static let bridgeShare = 4
@@ -54,12 +54,12 @@ package struct SharedSnapshots {
 
     var isEmpty: Bool { snapshots.isEmpty }
 
-    /// Keeps a snapshot; false if it is too small, or the others are too many or too large.
+    /// Keeps a snapshot; false if it is too small, or if the other snapshots leave no room for it.
     mutating func keep(_ event: StreamEvent, as key: Key, at cursor: Cursor, now: Duration) -> Bool {
         snapshots.keep(Snapshot(event: event, bridge: (cursor, [])), bytes: event.data.count, as: key, now: now)
     }
 
-    /// The events with which a stream at a cursor begins.
+    /// The events with which a stream begins: a kept snapshot, and the change that leads from it to `cursor`.
     ///
     /// - Parameters:
     ///   - key: The name of the snapshot.
@@ -67,7 +67,7 @@ package struct SharedSnapshots {
     ///   - now: The uptime.
     ///   - change: The change from a position to that cursor, or a reset if the change is not known; nil if nothing
     ///     changed.
-    /// - Returns: Nil if no snapshot is young enough, or none leads to the cursor.
+    /// - Returns: Nil if the snapshot is missing or too old, or if no change leads from it to the cursor.
     mutating func events(
         of key: Key,
         at cursor: Cursor,
@@ -88,7 +88,7 @@ package struct SharedSnapshots {
         return [snapshot.event] + snapshot.bridge.events
     }
 
-    /// The events that follow a snapshot; nil if the change is a reset, or too large beside the snapshot.
+    /// The events that follow a snapshot; nil if the change is a reset, or too large compared with the snapshot.
     static func bridge(over change: StreamEvent?, from snapshot: StreamEvent) -> [StreamEvent]? {
         guard let change else { return [] }
         let bytesMax = max(snapshot.data.count / bridgeShare, bridgeBytesMin)

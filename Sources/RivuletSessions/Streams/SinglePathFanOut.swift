@@ -10,7 +10,7 @@ struct SinglePathFanOut<Watcher: Hashable & Sendable> {
     /// The watchers that see all items.
     private(set) var watchers: Set<Watcher> = []
 
-    /// Nil if the changes are not of this kind.
+    /// Returns nil if the changes affect several watched paths, or may affect a path below a changed one.
     init?(_ changes: [StateChange], watched trie: PathTrie<Watcher>) {
         var common: PathTrie<Watcher>.NodeID?
         for change in changes {

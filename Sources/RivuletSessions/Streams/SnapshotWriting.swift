@@ -38,8 +38,8 @@ struct SnapshotWriting: Sendable {
         self.prepare = prepare
     }
 
-    /// True if the session reduces no events during this attempt, because its events went too far beyond the earlier
-    /// snapshots.
+    /// True if the session reduces no events during this attempt, because the state changed too much during the earlier
+    /// ones.
     var pausesSession: Bool { tries >= Self.freeTries }
 
     /// The same job at a later cursor.
@@ -56,7 +56,7 @@ struct SnapshotWriting: Sendable {
     }
 }
 
-/// A stream that is about to join, or waits for storage.
+/// A stream that is about to join, or that waits for storage or for a snapshot.
 struct Subscriber {
     let request: StreamRequest
     let key: StreamGroupKey

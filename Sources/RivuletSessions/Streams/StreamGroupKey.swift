@@ -4,7 +4,7 @@ struct StreamGroupKey: Hashable, Sendable {
     let paths: PathSet
     let format: StreamFormat
     let interval: Duration?
-    /// The name of the paths in the group's cursors; nil: the cursors do not name them.
+    /// The name of the paths in the group's cursors; nil if the cursors do not name them.
     let pathsName: String?
 
     init(_ topic: StreamTopic) {

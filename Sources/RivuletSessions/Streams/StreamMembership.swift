@@ -56,8 +56,9 @@ struct StreamMembership {
         groups[id]?.pace?.record(at: now, from: position) ?? true
     }
 
-    /// Counts a stream that has got its first events, and makes it a member at once, or when its group is sent its
-    /// pending changes.
+    /// Adds a stream that has got its first events.
+    ///
+    /// The stream is a member at once, or waits until its group is sent the pending changes.
     mutating func add(
         _ stream: StreamID,
         to id: GroupID,
@@ -126,7 +127,7 @@ struct StreamMembership {
 /// The loops know the members themselves.
 struct StreamGroup {
     let key: StreamGroupKey
-    /// The pace of the group's events; nil: members are sent each change at once.
+    /// The pace of the group's events; nil if members are sent each change at once.
     fileprivate(set) var pace: StreamPace?
     /// The loops that have members.
     private(set) var loops: [Int] = []

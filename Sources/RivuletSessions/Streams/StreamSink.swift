@@ -8,7 +8,7 @@ package protocol StreamSink: AnyObject {
     /// Sends `first` to the stream, which is at `cursor` afterwards and continues as `slot` says.
     ///
     /// `resumesAll` is true if `first` has every version that the stream missed. If the connection of a group's member
-    /// is gone by then, `Session.leave` reports the member back.
+    /// is gone by then, its loop removes the member by `SessionShard.leave`.
     func join(
         _ stream: StreamID,
         at slot: StreamSlot,
@@ -43,7 +43,7 @@ package enum StreamRefusal: Sendable {
 package enum StreamSlot: Hashable, Sendable {
     /// The stream is a member of the group, and gets all events that are delivered to the group from now on.
     case group(GroupID)
-    /// The stream has only a part of what it missed.
+    /// The stream has only a part of the changes that it missed.
     ///
     /// Once the kernel has taken that part, the connection's loop asks for more from the cursor.
     case more

@@ -6,10 +6,10 @@ package import RivuletJSON
 package struct StreamTopic: Hashable, Sendable {
     /// The name of the view; nil for the state.
     package let view: String?
-    /// The key paths; none means the whole document.
+    /// The key paths; an empty array means the whole document.
     package let paths: [JSONPointer]
     package let format: StreamFormat
-    /// The least time between two changes, which are merged meanwhile; nil: each change is sent at once.
+    /// The least time between two changes, which are merged meanwhile; nil if each change is sent at once.
     package let interval: Duration?
     /// True if the paths differ from those with which the stream was opened, so that its cursors name them.
     package let isRepathed: Bool

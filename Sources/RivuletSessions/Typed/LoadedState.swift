@@ -7,8 +7,8 @@ struct LoadedState<Definition: AppDefinition>: Sendable {
     let restored: RestoredState<Definition>
     /// The size of the state in bytes, or a little more.
     let stateBytes: Int
-    /// The stored state with the kept values of the earlier incarnation, and its hash; nil if there are none or they do
-    /// not fit.
+    /// The stored state with the kept values of the earlier incarnation, and its hash; nil if no values were kept, or
+    /// if they do not fit the state.
     let laid: (state: Definition.State, hash: Int)?
 
     init(
@@ -19,8 +19,8 @@ struct LoadedState<Definition: AppDefinition>: Sendable {
     ) throws(SessionError) {
         let restored = try RestoredState(stored, of: engine.definition, key: key)
         self.restored = restored
-        // The stored bytes may say nothing of the size: a migration may have changed the document, and transient fields
-        // of elements are in none.
+        // The stored bytes may not show the size: a migration may have changed the document, and no document has the
+        // transient fields of elements.
         let isMeasured = restored.isMigrated || (stored != nil && engine.hasTransientElements)
         let loadedBytes = (stored?.snapshot?.state.count ?? 0) + restored.tailBytes
         stateBytes = isMeasured ? restored.state.jsonBytes().count : engine.defaultStateBytes + loadedBytes

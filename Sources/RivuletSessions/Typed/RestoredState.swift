@@ -58,7 +58,7 @@ struct RestoredState<Definition: AppDefinition>: Sendable {
         self.state = state
     }
 
-    // MARK: - Of this version
+    // MARK: - The schema version of this build
 
     private static func replay(
         _ snapshot: StateSnapshot?,
@@ -121,7 +121,7 @@ struct RestoredState<Definition: AppDefinition>: Sendable {
         try reader.finish()
     }
 
-    // MARK: - Of an earlier version
+    // MARK: - An earlier schema version
 
     private static func document(
         _ snapshot: StateSnapshot?,
@@ -159,7 +159,8 @@ struct RestoredState<Definition: AppDefinition>: Sendable {
         }
     }
 
-    /// Returns the paths that the steps look for in a stored session; a session of the present version has none.
+    /// Returns the paths that the migration's steps look for in a stored session; a session of the present schema
+    /// version has none.
     ///
     /// - Returns: The paths; nil if the session cannot be migrated.
     static func findings(in stored: StoredSession, of definition: Definition, _ key: SessionKey) -> MigrationFindings? {

@@ -80,8 +80,8 @@ protocol SessionState: AnyObject {
     ) -> @Sendable () throws -> [StateEncoder]
     /// Returns a job that finds the values of a state that a load would not restore.
     ///
-    /// The load begins with a snapshot of the state at `version`, or with nothing if that is nil. The job may run on
-    /// any thread, once. It returns nil if the state cannot be restored.
+    /// The load begins with a snapshot of the state at `version`, or with the default state if `version` is nil. The
+    /// job may run on any thread, once. It returns nil if the state cannot be restored.
     func remaining(
         of state: OpaqueBox,
         storedAt version: UInt64?,
@@ -120,7 +120,7 @@ protocol SessionState: AnyObject {
 
 /// A state as it was at one moment, which any thread may read.
 struct StateEncoder: Sendable {
-    /// The state as a document, for one thread.
+    /// Makes a document of the state, which one thread may use.
     let document: @Sendable () -> ReadableDocument
     /// The state as it goes to disk: no transient and no omitted fields.
     let persistentJSON: @Sendable (_ capacity: Int) -> [UInt8]
@@ -142,7 +142,7 @@ struct RestoredPast: Sendable {
 
 /// The session to which effects dispatch events.
 protocol SessionEffectHost: AnyObject {
-    /// Queues an event that an effect dispatched; `name` is the event's.
+    /// Queues an event that an effect dispatched; `name` is the event's name.
     ///
     /// - Returns: The reason if the event was dropped; nil if it is queued.
     func enqueue(_ events: DecodedEvents, named name: String, from source: EffectSource) -> EffectFault?

@@ -9,7 +9,7 @@ package struct TransientDocument: Sendable {
 
     /// Records the differences of a state from the same state after a load.
     ///
-    /// The result is nil if they differ in an omitted field or in a stored value.
+    /// The result is nil if the two states differ in an omitted field or in a stored value.
     init?<State: ObservableState & Equatable>(of state: State, besides loaded: State) {
         guard loaded != state else { return }
         do throws(JSONError) {

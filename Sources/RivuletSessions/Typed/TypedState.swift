@@ -3,16 +3,16 @@ import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 
-/// The app of one session.
+/// The part of a session that knows the types of its app.
 ///
-/// This is the only code of a session that is compiled for any type of state, and so the slowest.
+/// It is the only generic code of a session, and generic code is slower than other code.
 final class TypedState<Definition: AppDefinition>: SessionState {
     typealias State = Definition.State
     typealias Event = Definition.Event
 
     private let engine: EventEngine<Definition>
     private let surroundings: EffectSurroundings
-    /// Runs the effects; nil until there is one.
+    /// Runs the effects; nil until the session has an effect.
     private var driver: EffectDriver<Event>?
     /// The box from which the boxes of single events are copied.
     private var eventBox: TypedBox<Event>?
@@ -33,7 +33,7 @@ final class TypedState<Definition: AppDefinition>: SessionState {
     func decode(_ request: DispatchRequest, eventsMax: Int) throws(SessionError) -> DecodedEvents {
         let decoded: (value: DecodedEvents?, records: CoercionRecords?)
         do throws(JSONError) {
-            // Coercions are recorded here, because the events are reduced later, in a run that does not know them.
+            // Coercions are recorded here, because the events are decoded here and reduced later.
             decoded = try CoercionLog.noting { () throws(JSONError) -> DecodedEvents? in
                 guard let path = request.boundPath else { return try readEvents(request.body, eventsMax: eventsMax) }
                 return try readEvent(boundTo: path, request.body)

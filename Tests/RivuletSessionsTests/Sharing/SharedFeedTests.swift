@@ -251,11 +251,11 @@ import Testing
         let values = storage.collection("values")
         try await values.commit([.put(key: "flag", document: Array("{".utf8))])
         let host = SharedResource(StoredValue(key: "flag", default: false, storage: values)).host
-        await expect(refusal: "what is stored of the value cannot be read") { _ = try await host.current() }
-        await expect(refusal: "what is stored of the value cannot be read") {
+        await expect(refusal: "the stored value cannot be read") { _ = try await host.current() }
+        await expect(refusal: "the stored value cannot be read") {
             _ = try await host.toggled(expected: nil)
         }
-        await expect(refusal: "what is stored of the value cannot be read") {
+        await expect(refusal: "the stored value cannot be read") {
             _ = try await host.set("true", expected: [0])
         }
         #expect(try await values.contents().items.first?.document == Array("{".utf8))
@@ -269,7 +269,7 @@ import Testing
         #expect(host.isBool)
         #expect(try await host.set("true").text == "1 true")
         #expect(try await host.toggled(expected: [1]).text == "2 false")
-        await expect(refusal: "it stands at version 2") { _ = try await host.toggled(expected: [1]) }
+        await expect(refusal: "the current version is 2") { _ = try await host.toggled(expected: [1]) }
         #expect(try await host.set("true", expected: [2]).text == "3 true")
         #expect(try await host.reset().text == "4 false")
         await #expect(throws: SharedError.self) { _ = try await host.set("12") }

@@ -44,7 +44,7 @@ import Testing
 
     @Test func `a page behind an item that has gone is refused`() async throws {
         let host = try await host("a")
-        await expect(refusal: #"the item "x" is not there any more"#) { _ = try await host.page(after: "x") }
+        await expect(refusal: #"the item "x" no longer exists"#) { _ = try await host.page(after: "x") }
     }
 
     @Test func `what cannot be read is counted and told by its identifier, and can be deleted`() async throws {
@@ -192,7 +192,7 @@ import Testing
         }
         storage.release()
         _ = try await first.value
-        await expect(refusal: "the item is another one") { _ = try await second.value }
+        await expect(refusal: "the item does not meet the condition") { _ = try await second.value }
         #expect(try await Store.lines(in: storage) == ["a=1"])
     }
 
@@ -223,9 +223,9 @@ import Testing
 
     @Test func `versions are a condition on everything`() async throws {
         let host = try await host("a")
-        await expect(refusal: "it stands at version 1") { _ = try await host.removeAll(expected: [0, 2]) }
+        await expect(refusal: "the current version is 1") { _ = try await host.removeAll(expected: [0, 2]) }
         #expect(try await host.removeAll(expected: [1, 2]).outcome.removed == 1)
-        await expect(refusal: "it stands at version 2") { _ = try await host.insert("[]", expected: []) }
+        await expect(refusal: "the current version is 2") { _ = try await host.insert("[]", expected: []) }
     }
 
     // MARK: - Bounds

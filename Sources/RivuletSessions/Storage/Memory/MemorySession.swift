@@ -9,10 +9,10 @@ struct MemorySession {
     private(set) var entries: [LogEntry] = []
     private(set) var answers = IdempotencyTable()
     private(set) var byteCount: Int
-    /// The time of the last change if there are no entries.
+    /// The time of the last change if there are no entries: that of the last dropped entry, or of the creation.
     private var updatedBeforeEntries: Int64
 
-    /// The bytes that are counted for a session and for each of its entries in addition to their contents.
+    /// The bytes that are added to the content of a session, a snapshot, an entry or an idempotency record.
     private static let overheadBytes = 128
 
     init(epoch: String, token: UInt64, created: Int64, snapshot: StateSnapshot?) {
@@ -52,7 +52,8 @@ struct MemorySession {
         SessionSummary(id: id, epoch: epoch, version: version, created: created, updated: updated)
     }
 
-    /// The entries after one version, up to and including another; nil if not all of them are here.
+    /// The entries after `version`, up to and including `last`; nil if an entry is missing or `last` is beyond the
+    /// head.
     func entries(after version: UInt64, upTo last: UInt64) -> ArraySlice<LogEntry>? {
         guard version <= last, last <= self.version else { return nil }
         if version == last { return [] }
@@ -63,7 +64,7 @@ struct MemorySession {
     func past(at version: UInt64) -> StoredPast? {
         let mark = marks.base(of: version)
         let base = snapshots.first { $0.mark == mark }
-        // Without a snapshot version 0 is the app's default, but only if no entry was ever dropped.
+        // Without a snapshot, version 0 is the app's default, and the entries must begin with version 1.
         guard base != nil || retainedFrom == 1 else { return nil }
         return entries(after: base?.version ?? 0, upTo: version).map { entries in
             StoredPast(snapshot: base, entries: Array(entries))

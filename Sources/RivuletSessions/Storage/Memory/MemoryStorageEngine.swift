@@ -5,8 +5,8 @@ internal import Synchronization
 /// Keeps sessions and the items of stores in memory, for tests and for servers that may lose their data.
 ///
 /// Requests are answered one after the other, in the order in which they came. If no other request is under way, a
-/// request is answered on the caller's thread, and otherwise on a thread of the engine. Nothing survives the process:
-/// "durable" means "in this engine".
+/// request is answered on the caller's thread, and otherwise on a thread of the engine. A list of sessions is always
+/// made on a thread of the engine. Nothing survives the process: "durable" means "in this engine".
 public final class MemoryStorageEngine: StorageRoles {
     /// The properties and limits of this engine.
     public let capabilities: StorageCapabilities
@@ -37,7 +37,8 @@ public final class MemoryStorageEngine: StorageRoles {
 
     /// Makes an empty engine.
     ///
-    /// `clock` gives the times of items, in milliseconds since 1970-01-01T00:00:00Z; nil: the system's clock.
+    /// `clock` gives the times of items, in milliseconds since 1970-01-01T00:00:00Z. Without it, the engine uses the
+    /// system's clock.
     public init(limits: MemoryStorageLimits = MemoryStorageLimits(), clock: (@Sendable () -> Int64)? = nil) {
         self.limits = limits
         itemStorage = MemoryItemStorage(itemsMax: limits.itemsMax, clock: clock ?? WallClock.milliseconds)
@@ -96,7 +97,7 @@ public final class MemoryStorageEngine: StorageRoles {
             try check(answers)
             switch (point, state.sessions.index(forKey: key)) {
             case (.after(let head), let index?):
-                // In place: a copy of the session, even one that is not used any more, would make `append` copy its
+                // The session is changed in place. If a copy of it existed, even an unused one, `append` would copy the
                 // log.
                 return try append(
                     entries,
@@ -219,7 +220,7 @@ public final class MemoryStorageEngine: StorageRoles {
         }
     }
 
-    /// Answers at once: memory can always commit.
+    /// Answers without a test write: memory can always commit.
     public func probe(reply: @escaping StorageReply<Void>) {
         perform(reply) { _ in }
     }
@@ -276,12 +277,12 @@ public final class MemoryStorageEngine: StorageRoles {
         try reserve(bytes, in: &bytesHeld)
         session.append(entries)
         session.keep(answers)
-        // The bytes of records that were dropped to make room are given back.
+        // `keep` may have dropped or replaced older records; their bytes are released.
         try reserve(session.byteCount - bytesBefore - bytes, in: &bytesHeld)
         return .committed(session.head)
     }
 
-    /// Reserves bytes that are about to be kept; a negative number gives bytes back.
+    /// Reserves bytes for data that is about to be stored; a negative number releases bytes.
     private func reserve(_ bytes: Int, in bytesHeld: inout Int) throws(StorageError) {
         guard bytes <= 0 || bytesHeld + bytes <= limits.bytesMax else {
             throw .memoryFull(limitBytes: limits.bytesMax)
@@ -301,8 +302,8 @@ public final class MemoryStorageEngine: StorageRoles {
     ) {
         let job: @Sendable () -> Void = { [self] in
             reply(answer(body))
-            // Only after the reply: a request that is made meanwhile, also by the reply itself, is answered after this
-            // one.
+            // The request is under way until its reply has returned. So a request that is made meanwhile, also by the
+            // reply itself, is answered after this one.
             state.withLock { $0.requestsUnderWay -= 1 }
             underWay.leave()
         }
@@ -319,7 +320,7 @@ public final class MemoryStorageEngine: StorageRoles {
             state.requestsUnderWay += 1
             underWay.enter()
             guard isLong || state.requestsUnderWay > 1 else { return .alone }
-            // Under the lock, so that requests are answered in their order.
+            // The job is queued under the lock, so that requests are answered in their order.
             queue.async(execute: job)
             return .queued
         }
@@ -355,13 +356,13 @@ extension MemoryStorageEngine: MemoryHoldingStorage {
 }
 
 extension MemoryStorageEngine: ItemStorage {
-    /// Reads a whole collection; needs no start.
+    /// Reads a whole collection; `start()` need not have been called.
     public func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>) {
         if isClosed { return reply(.failure(.closed)) }
         itemStorage.items(of: collection, reply: reply)
     }
 
-    /// Makes changes in their order, all or none; needs no start.
+    /// Makes changes in their order, all or none; `start()` need not have been called.
     public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
         if isClosed { return reply(.failure(.closed)) }
         for case .put(_, let document) in changes where document.count > limits.documentBytesMax {

@@ -2,9 +2,9 @@
 public struct MemoryStorageLimits: Hashable, Sendable {
     /// The bytes that all sessions together may hold: 1 GiB.
     ///
-    /// Beyond it appends answer `.full`.
+    /// Beyond it appends, creations and compactions answer `.memoryFull`.
     public var bytesMax = 1 << 30
-    /// The largest `LogEntry.byteCount`: 8 MiB.
+    /// The largest `LogEntry.byteCount` or `IdempotencyRecord.byteCount`: 8 MiB.
     ///
     /// Beyond it appends answer `.tooLarge`.
     public var entryBytesMax = 8 << 20
@@ -12,7 +12,7 @@ public struct MemoryStorageLimits: Hashable, Sendable {
     ///
     /// Beyond it creations and compactions answer `.tooLarge`.
     public var snapshotBytesMax = 256 << 20
-    /// The documents of one collection of a store: 1,000,000.
+    /// The most documents of one collection of a store: 1,000,000.
     ///
     /// Beyond it commits answer `.tooMany`.
     public var itemsMax = 1_000_000
@@ -20,7 +20,7 @@ public struct MemoryStorageLimits: Hashable, Sendable {
     ///
     /// Beyond it commits answer `.tooLarge`.
     public var documentBytesMax = 1 << 20
-    /// The requests that may wait for their answer: 65,536.
+    /// The most requests that may wait for their answer: 65,536.
     ///
     /// Beyond it requests answer `.unavailable`.
     public var requestsWaitingMax = 65_536

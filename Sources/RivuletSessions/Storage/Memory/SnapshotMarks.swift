@@ -1,8 +1,8 @@
 /// The versions and schemas of one session's snapshots.
 ///
 /// A migration stores a snapshot of the version that it found, in the newer shape. That version itself was stored in
-/// the older shape, and is read from the snapshot before it. Only later versions are read from the migration's
-/// snapshot.
+/// the older shape, and is read from the snapshot before the migration's. Only later versions are read from the
+/// migration's snapshot.
 package struct SnapshotMarks: Hashable, Sendable {
     /// One snapshot.
     package struct Mark: Hashable, Sendable, Comparable {
@@ -30,24 +30,23 @@ package struct SnapshotMarks: Hashable, Sendable {
         self.marks = marks.sorted()
     }
 
-    /// The snapshot from which the log leads to a version in the shape in which it was stored; nil if no snapshot is so
-    /// early.
+    /// The snapshot from which `version` is read, in the shape in which it was stored; nil if all snapshots are later.
     package func base(of version: UInt64) -> Mark? {
         guard let last = marks.last(where: { $0.version <= version }) else { return nil }
         guard last.version == version else { return last }
         return source(ofVersion: version)
     }
 
-    /// The version up to which entries may be dropped, with the snapshots before it, if those from `needed` on stay;
-    /// nil: no entry may be dropped.
+    /// The version up to which entries may be dropped if the entries from `needed` on stay; nil if none may be dropped.
+    ///
+    /// The snapshots of earlier versions may be dropped with the entries.
     package func base(keepingFrom needed: UInt64) -> UInt64? {
         marks.last { $0.version < needed && source(ofVersion: $0.version)?.version == $0.version }?.version
     }
 
-    /// The snapshot from which a version that has a snapshot is read.
+    /// The snapshot from which `version` is read if it has a snapshot; nil if it has none.
     ///
-    /// It is the version's snapshot of the oldest schema, or the snapshot before it if that one has a still older
-    /// schema.
+    /// It is the version's snapshot of the oldest schema, or the preceding snapshot if that has a still older schema.
     private func source(ofVersion version: UInt64) -> Mark? {
         let own = marks.first { $0.version == version }
         guard let own, let before = marks.last(where: { $0 < own }), before.schema < own.schema else { return own }
