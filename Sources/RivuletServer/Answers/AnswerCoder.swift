@@ -7,9 +7,9 @@ struct AnswerCoder {
     enum Coding {
         /// It is sent now, in this form.
         case ready(Response)
-        /// It is sent when it has been compressed in further turns.
+        /// It is sent when it has been compressed in later turns of the loop.
         case later(Compression)
-        /// It is sent with an answer of the same body that is being compressed; `isRead` is true if it answers a read.
+        /// It waits for the compression of another answer with the same body; `isRead` is true if it answers a read.
         case joining(Compression, isRead: Bool)
     }
 
@@ -18,10 +18,10 @@ struct AnswerCoder {
     /// The compressions under way of bodies that many answers share.
     private var shared: [ObjectIdentifier: Compression] = [:]
 
-    /// Compresses answers of at least this many bytes.
+    /// Makes a coder that compresses answers of at least this many bytes.
     init(bytesMin: Int) { self.bytesMin = bytesMin }
 
-    /// Begins to make the form of an answer that its request accepts.
+    /// Begins to make the form of an answer that its client accepts.
     mutating func code(_ response: Response, for request: RequestTraits) -> Coding {
         guard let headers = request.headers else { return .ready(response) }
         if response.status == .notModified { return .ready(AnswerCoding.unchanged(response, for: headers)) }
@@ -67,7 +67,7 @@ struct GzipStreams {
     /// The most bytes that are compressed in one turn of the loop: a quarter of a millisecond.
     static let sliceBytes = 32_768
 
-    /// A compressor that was used before.
+    /// A free compressor of an earlier answer; nil if there is none.
     private var idle: GzipStream?
     private(set) var underWay = 0
 
@@ -98,7 +98,7 @@ final class Compression {
     private var taken = 0
     private var hasFailed = false
 
-    /// Begins with an answer that has a body, and a new stream.
+    /// Makes the compression of an answer that has a body; `stream` is at its start.
     init(of response: Response, isRead: Bool, with stream: GzipStream) {
         self.response = response
         self.isRead = isRead
@@ -125,7 +125,9 @@ final class Compression {
     /// The answer as it is sent.
     var result: Response { result(of: response, isRead: isRead) }
 
-    /// Returns an answer with the same body as it is sent; uncompressed if compression has failed or saves nothing.
+    /// Returns an answer with this body, ready to be sent.
+    ///
+    /// It is uncompressed if the compression has failed or saves nothing.
     func result(of response: Response, isRead: Bool) -> Response {
         let isSmaller = !hasFailed && output.count < response.body.count
         guard case .shared(let body) = response.body else {

@@ -4,7 +4,7 @@ import RivuletHTTP
 ///
 /// Source: RFC 9110 §8.4, §8.8.3.3, §12.5.3, §12.5.5.
 enum AnswerCoding {
-    /// The end of a compressed form's tag: another form needs another tag.
+    /// The suffix of a compressed form's tag; each form needs a tag of its own.
     ///
     /// No cursor and no item's tag ends with this suffix by itself.
     static let suffix = "-gzip"
@@ -44,7 +44,7 @@ enum AnswerCoding {
         response.body = body
         response.isCoded = true
         response.fields.append(HTTPField("Content-Encoding", "gzip"))
-        // In any other answer, the tag is not that of the body, but that of the value, which is read separately.
+        // In any other answer, the tag belongs to a value that is read separately, and not to this body.
         if isRead, response.status == .ok { response.tagForCompressed() }
         return response
     }
@@ -61,7 +61,7 @@ enum AnswerCoding {
         return response
     }
 
-    /// A 304 with the tag of the form that the client has.
+    /// A 304 with the tag of the compressed form, if the client names such a tag and still accepts gzip.
     static func unchanged(_ response: Response, for headers: HTTPHeaders) -> Response {
         guard !response.isCoded, let condition = headers.list(of: "if-none-match"), condition.contains(suffix + "\"")
         else { return response }

@@ -17,7 +17,7 @@ struct AnswerWriter {
     mutating func bytes(of response: Response, to request: RequestTraits, isKeepAlive: Bool) -> [UInt8] {
         output.removeAll(keepingCapacity: true)
         let framing: HTTPBodyFraming = response.status.forbidsBody ? .none : .length(response.body.count)
-        // Few answers have fields of their request. The other answers avoid a copy.
+        // Few requests add fields to their answer. Without such fields, nothing is copied.
         let fields = request.fields.isEmpty ? response.fields : response.fields + request.fields
         HTTPResponseHead(response.status, fields: fields, framing: framing)
             .append(

@@ -2,7 +2,7 @@ import RivuletSessions
 
 /// Entity tags that change when the content does.
 enum ContentTag {
-    /// FNV-1a, 64 bits, and the length: it distinguishes contents, and withstands no attack.
+    /// The 64-bit FNV-1a hash and the length: different contents get different hashes, but not against an attacker.
     static func hash(of bytes: [UInt8]) -> String {
         let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return "\(String(hash, radix: 36))-\(String(bytes.count, radix: 36))"
@@ -10,7 +10,7 @@ enum ContentTag {
 
     /// The tag of a past value: `"epoch.version-hash"`.
     ///
-    /// Other migrations and other defaults give a version another value under the same epoch.
+    /// The hash is needed because other migrations or other defaults give a version another value under the same epoch.
     static func past(_ answer: StateAnswer) -> String {
         "\(answer.cursor.tag.dropLast())-\(hash(of: answer.value))\""
     }

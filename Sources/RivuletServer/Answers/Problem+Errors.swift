@@ -37,7 +37,7 @@ extension Problem {
             let pointer = "/\(refused.index)"
             self.init(
                 .eventRejected,
-                "the event at \(pointer), \"\(refused.eventName)\", was rejected, and with it all of the array; nothing has changed: "
+                "the event at \(pointer), \"\(refused.eventName)\", was rejected, and the whole array with it; nothing has changed: "
                     + refused.rejection.message,
                 errors: [Fault(pointer: pointer, detail: refused.rejection.message)]
             )
@@ -49,7 +49,7 @@ extension Problem {
         case .coerced(let values):
             self.init(
                 .coercionRefused,
-                "with strict=1 nothing may be coerced, and these values would be; nothing has changed",
+                "strict=1 refuses coercions, and these values would be coerced; nothing has changed",
                 errors: values.map { value in
                     Fault(
                         pointer: value.path,
@@ -133,15 +133,15 @@ extension Problem {
         case .moved: "the session has moved on"
         case .ahead: "the session does not have this version yet"
         case .reloaded:
-            "the session was loaded anew since this cursor, and what it keeps in memory only may be another "
-                + "(the short form \"epoch.version\" looks at what is stored)"
+            "the session was loaded anew since this cursor, and its transient values may have changed "
+                + "(the short form \"epoch.version\" compares stored versions only)"
         case .otherHistory:
-            "the cursor is of another history of the session, or of before a deployment that changed the shape of the app's state"
+            "the cursor is from another history of the session, or from before a deployment that changed the shape of the app's state"
         case .noCursor: "no tag of the condition is a cursor"
         }
     }
 
-    /// The key as its sender wrote it; the key of a line has the line's number after a line feed.
+    /// The idempotency key as its sender wrote it; the key of a line has the line's number after a line feed.
     private static func quoted(_ key: String) -> String {
         let parts = key.split(separator: "\n")
         return "\"\(parts.first ?? "")\"" + (parts.count > 1 ? " in line \(parts[1])" : "")
@@ -183,8 +183,8 @@ extension Problem {
         case .corrupt(let key?, _):
             self.init(
                 .sessionUnreadable,
-                "what is stored of session \"\(key.id)\" is damaged. Other sessions are not affected; nothing has changed. "
-                    + "An operator can run rivulet check --repair, or restore a backup. A session without use can be deleted"
+                "the stored session \"\(key.id)\" is damaged. Other sessions are not affected; nothing has changed. "
+                    + "An operator can run rivulet check --repair, or restore a backup. A session that is not needed can be deleted"
             )
         case .incompatible:
             self.init(

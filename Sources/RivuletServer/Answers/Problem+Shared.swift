@@ -16,28 +16,28 @@ extension Problem {
         case .damagedItem(let id):
             self.init(
                 .storedValueUnreadable,
-                "what is stored of the item \(String(reflecting: id)) cannot be read. Other items are not touched; write it anew, or delete it"
+                "the stored item \(String(reflecting: id)) cannot be read. Other items are not affected; write it anew, or delete it"
             )
         case .damagedValue:
             self.init(
                 .storedValueUnreadable,
-                "what is stored of the value cannot be read; nothing has changed. Set it anew, or reset it"
+                "the stored value cannot be read; nothing has changed. Set it anew, or reset it"
             )
         case .pageGone(let after):
             self.init(
                 .pageGone,
-                "the item \(String(reflecting: after)), after which the page begins, is not there any more; begin with the first page"
+                "the item \(String(reflecting: after)), after which the page begins, does not exist any more; begin with the first page"
             )
         case .moved(let version, let value):
             let cursor = "\(SharedCursor(epoch: epoch, version: version))"
             self.init(
                 .preconditionFailed,
-                "no tag of the condition is the present one; nothing has changed. It stands at \(cursor)",
+                "no tag of the condition is the current tag; nothing has changed. The resource stands at \(cursor)",
                 members: [("cursor", JSONValue.string(cursor).json)] + (value.map { [("value", $0)] } ?? []),
                 fields: [HTTPField("ETag", "\"\(cursor)\"")]
             )
         case .itemMoved(nil):
-            self.init(.preconditionFailed, "there is no such item, which the condition asks for; nothing has changed")
+            self.init(.preconditionFailed, "the condition asks for an item, and there is none; nothing has changed")
         case .itemMoved(let item?):
             self.init(
                 .preconditionFailed,

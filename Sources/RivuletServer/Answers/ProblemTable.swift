@@ -21,7 +21,7 @@ struct ProblemTable {
         case .malformedBody:
             ProblemTable(
                 "The body cannot be read",
-                "The body is not JSON, and `errors` has the place; or a body of lines has no line.",
+                "The body is not JSON, and `errors` has the position. Or a body of lines has no line.",
                 "Send JSON in UTF-8, or one event per line. Nothing has changed."
             )
         case .unexpectedBody:
@@ -33,7 +33,7 @@ struct ProblemTable {
         case .invalidQuery:
             ProblemTable(
                 "A query parameter cannot be used",
-                "A query parameter is unknown, is there twice, is missing, or has a value that this resource does not take.",
+                "A query parameter is unknown, occurs twice, is missing, or has a value that this resource does not take.",
                 "`detail` names the parameter and the values that it takes. Nothing has changed."
             )
         case .invalidKeyPath:
@@ -63,7 +63,7 @@ struct ProblemTable {
         case .keyNotKept:
             ProblemTable(
                 "The resource has no idempotency records",
-                "The request has an Idempotency-Key, and the resource would do a retry once more.",
+                "The request has an Idempotency-Key, but the resource would apply a retry once more.",
                 "Send the request without a key. Nothing has changed."
             )
         case .unexpectedState:
@@ -111,7 +111,7 @@ struct ProblemTable {
         case .valueNotFound:
             ProblemTable(
                 "The state has no value at the key path",
-                "The key path is one that the state can have, and this session has nothing there now. Elements are addressed by their id.",
+                "The state can have a value at the key path, but this session has none there now. Elements are addressed by their id.",
                 "Read a shorter key path to see what is there."
             )
         case .viewNotFound:
@@ -141,7 +141,7 @@ struct ProblemTable {
         case .methodNotAllowed:
             ProblemTable(
                 "The resource does not have this method",
-                "The path is right, and the resource cannot do what the method asks.",
+                "The path names a resource, but the resource does not have the request's method.",
                 "`Allow` lists the methods."
             )
         case .keyPathNotBound:
@@ -165,7 +165,7 @@ struct ProblemTable {
         case .sessionExists:
             ProblemTable(
                 "The session exists already",
-                "POST was to create a session with an id that another session has.",
+                "A POST was to create a session with an id that another session has.",
                 "Choose another id, or leave it out for a fresh one. Nothing has changed."
             )
         case .sessionBeingDeleted:
@@ -183,7 +183,7 @@ struct ProblemTable {
         case .streamWithoutPaths:
             ProblemTable(
                 "The stream has no key paths",
-                "A stream of a store or a value always has the whole of it.",
+                "A stream of a store or a value always has all items, or the whole value.",
                 "Open a stream of a session or a view."
             )
         case .versionGone:
@@ -212,7 +212,7 @@ struct ProblemTable {
             )
         case .answersTooLarge:
             ProblemTable(
-                "The answers fill the room for them",
+                "The answers of the request are too large",
                 "The answers to the earlier lines of the request fill the memory for answers, so this line was not dispatched.",
                 "Send this line and the rest in another request, or ask for Prefer: return=minimal."
             )
@@ -243,7 +243,7 @@ struct ProblemTable {
         case .rangeNotSatisfiable:
             ProblemTable(
                 "The file has none of these bytes",
-                "The Range begins behind the end of the file.",
+                "The Range begins after the end of the file.",
                 "`Content-Range` has the length of the file."
             )
         case .expectationFailed:
@@ -261,14 +261,14 @@ struct ProblemTable {
         case .invalidBody:
             ProblemTable(
                 "The body does not have the right shape",
-                "The body is JSON, and its members or values are not those that the resource takes. `errors` has the places.",
+                "The body is JSON, but its members or values do not fit the resource. `errors` points to them.",
                 "GET /v1/apps/{app} has the schemas of the app. Nothing has changed."
             )
         case .eventRejected:
             ProblemTable(
                 "The app rejected the event",
                 "The reducer of the app refused the event. `detail` is the app's own message; `errors` names the event of an array.",
-                "Send another event. Nothing has changed, also by the other events of an array."
+                "Send another event. Nothing has changed; an array is rejected as a whole."
             )
         case .coercionRefused:
             ProblemTable(
@@ -286,7 +286,7 @@ struct ProblemTable {
             ProblemTable(
                 "The Idempotency-Key was used for another request",
                 "An earlier request with this key had another method, path, body or option.",
-                "Send a new key with each new request, and the same request with a retry. Nothing has changed."
+                "Send a new key with each new request. A retry repeats the key and the whole request. Nothing has changed."
             )
         case .quotaExceeded:
             ProblemTable(
@@ -303,7 +303,7 @@ struct ProblemTable {
         case .appFailed:
             ProblemTable(
                 "The app failed",
-                "The code of the app threw an error that is no refusal. The server's log has it.",
+                "The code of the app threw an error that is not a rejection. The server's log has it.",
                 "Report it to the author of the app. Nothing has changed."
             )
         case .sessionUnreadable:
@@ -351,13 +351,13 @@ struct ProblemTable {
         case .notImplemented:
             ProblemTable(
                 "The server does not know the method or the coding",
-                "The method is none that HTTP servers share, or the body has a transfer coding other than chunked.",
+                "The method is not a standard method of HTTP, or the body has a transfer coding other than chunked.",
                 "Use a method of the resource, and Content-Length or chunked."
             )
         case .overloaded:
             ProblemTable(
                 "The server has no room for the request",
-                "A queue of the session, the store or the server is full, or the memory for bodies that are being read.",
+                "A queue of the session, the store or the server is full, or the memory for request bodies is full.",
                 "Try again after `Retry-After`. Nothing has changed."
             )
         case .serverStopping:

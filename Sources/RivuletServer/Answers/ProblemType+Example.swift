@@ -83,7 +83,7 @@ extension ProblemType {
         case .streamNotFound:
             Problem(
                 self,
-                "there is no such stream; it has ended, or its client has reconnected, which makes another"
+                "there is no such stream; it has ended, or its client has reconnected, which makes another stream"
             )
         case .itemNotFound: Problem(.noItem("a"), epoch: "")
         case .methodNotAllowed: Problem(self, "POST is not a method of this resource; it has GET, HEAD, OPTIONS")
@@ -183,7 +183,7 @@ extension ProblemType {
     private static var recordExample: Problem {
         var problem = Problem(
             .keptAnswerUnreadable,
-            "The idempotency record of this key cannot be read. The event took effect when it came first. Read the session to see its effect."
+            "The idempotency record of this key cannot be read. The event took effect at the first request. Read the session to see its effect."
         )
         problem.hasHiddenCause = true
         return problem

@@ -29,8 +29,7 @@ struct Response: Sendable {
 
     /// A JSON answer with the two fields of `fields(tag:version:)`.
     static func json(_ body: [UInt8], tag: String, version: UInt64) -> Response {
-        // Nearly every answer is made here. Its fields are listed at once, because joining arrays would make them
-        // twice.
+        // Nearly every answer is made here. Its fields are listed at once, because joining arrays would copy them.
         let fields = [jsonType, notStored, HTTPField("ETag", tag), HTTPField("Rivulet-Version", String(version))]
         return Response(.ok, fields: fields, body: body)
     }

@@ -8,7 +8,7 @@ enum ResponseBody: Sendable {
     case own([UInt8])
     /// A JSON body that other answers share.
     case shared(SharedBody)
-    /// Another form of such a body.
+    /// The compressed form of a shared body.
     case block(SharedBytes)
 
     var count: Int {
@@ -29,7 +29,7 @@ enum ResponseBody: Sendable {
         }
     }
 
-    /// The bytes that are sent after those of the head; nil if they belong to this answer alone.
+    /// The shared bytes, which are sent after the head; nil if the bytes belong to this answer alone.
     var block: SharedBytes? {
         switch self {
         case .own: nil
@@ -50,7 +50,7 @@ enum ResponseBody: Sendable {
 
 /// A large body that is sent in many answers, in each form that clients accept.
 final class SharedBody: Sendable {
-    /// The outcome of compressing it.
+    /// The outcome of compressing the body.
     enum Compressed: Sendable {
         case made(SharedBytes)
         /// The compressed form is not smaller, or could not be made.
@@ -67,7 +67,7 @@ final class SharedBody: Sendable {
         self.account = account
     }
 
-    /// The outcome; nil until one answer was compressed.
+    /// The outcome; nil until an answer with this body was compressed.
     var compressed: Compressed? { form.withLock { $0 } }
 
     /// Sets the outcome to these bytes, or to `notSmaller` if nil, and returns it.

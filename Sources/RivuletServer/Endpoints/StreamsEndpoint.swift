@@ -59,7 +59,7 @@ struct StreamsEndpoint {
     private static var noStream: Problem {
         Problem(
             .streamNotFound,
-            "there is no such stream; it has ended, or its client has reconnected, which makes another"
+            "there is no such stream; it has ended, or its client has reconnected, which makes another stream"
         )
     }
 

@@ -49,7 +49,7 @@ struct Dispatch: SessionAct {
         return Response(
             Problem(
                 .keptAnswerUnreadable,
-                "The idempotency record of this key cannot be read. The event took effect when it came first. Read the session to see its effect."
+                "The idempotency record of this key cannot be read. The event took effect at the first request. Read the session to see its effect."
             ),
             cause: UnreadableIdempotencyRecord()
         )

@@ -18,9 +18,11 @@ struct DispatchOptions: Sendable {
     /// The action without the options.
     private let name: String
 
-    /// Reads the query and the header fields; `known` are further query parameters, which the action names.
+    /// Reads the query and the header fields.
     ///
-    /// - Throws: 400 for one that is malformed or unknown.
+    /// `known` are further query parameters of the resource; `action` contains their values.
+    ///
+    /// - Throws: 400 for an unknown query parameter, or a parameter or field that is malformed.
     init(_ request: HTTPRequest, action: String, known: [String] = []) throws(Problem) {
         isStrict = try Query(request, known: known.isEmpty ? Self.known : Self.known + known).flag("strict")
         expected = try ExpectedCursors.parse(request.tags("if-match"))
@@ -82,12 +84,12 @@ struct DispatchOptions: Sendable {
 ///
 /// Source: <Documentation/HTTP.md#dispatch>, RFC 9110 §13.1.1.
 enum ExpectedCursors {
-    /// Returns the cursors of the condition, one of which must be met; empty if there is no condition.
+    /// Returns the cursors of the condition, at least one of which must match; empty if there is no condition.
     ///
-    /// `*` sets no condition. A tag that is no cursor of ours is never met. The tag of a past version stands for that
-    /// version; its hash is not compared.
+    /// `*` sets no condition. A tag without a cursor never matches. The tag of a past version stands for that version;
+    /// its hash is not compared.
     ///
-    /// - Throws: 400 for a field that has no entity tag at all.
+    /// - Throws: 400 for a field that is not a list of entity tags, or has no tag.
     static func parse(_ field: String?) throws(Problem) -> [Cursor] {
         guard let field, field != "*" else { return [] }
         guard let tags = HTTPEntityTag.list(field), !tags.isEmpty else {

@@ -1,13 +1,13 @@
 import RivuletHTTP
 
-/// A request's query items; all names are known, and only those of lists repeat.
+/// The query items of a request, with names that its resource knows.
 struct Query {
     private let items: [HTTPQueryItem]
 
-    /// Takes the query; `lists` are the known names that may be there more than once.
+    /// Takes the query; `lists` are the known names that may occur more than once.
     ///
-    /// - Throws: 400 for a name that the resource does not know, and for another name that is there twice. So no option
-    ///   is silently left out.
+    /// - Throws: 400 for an unknown name, and for a name that occurs twice and is not in `lists`. So no option is
+    ///   silently ignored.
     init(_ request: HTTPRequest, known: [String], lists: [String] = []) throws(Problem) {
         items = request.queryItems
         if items.isEmpty { return }
@@ -18,7 +18,7 @@ struct Query {
                 throw Problem(.invalidQuery, "unknown query parameter \"\(item.name)\"; this resource knows: \(names)")
             }
             guard found.insert(item.name).inserted || lists.contains(item.name) else {
-                throw Problem(.invalidQuery, "the query parameter \"\(item.name)\" is there twice; send it once")
+                throw Problem(.invalidQuery, "the query parameter \"\(item.name)\" occurs twice; send it once")
             }
         }
     }

@@ -1,6 +1,6 @@
 import RivuletHTTP
 
-/// A kind of resource; a `Route` is one resource of it.
+/// A kind of resource; each `Route` is one resource of a kind.
 ///
 /// The template of the OpenAPI document describes each of them. Source: <Documentation/HTTP.md#resources>.
 enum Resource: CaseIterable, Sendable {
@@ -51,7 +51,7 @@ enum Resource: CaseIterable, Sendable {
         }
     }
 
-    /// The methods that the resource has; HEAD comes with GET.
+    /// The methods of the resource; streams of changes have GET without HEAD.
     var methods: MethodSet {
         switch self {
         case .health, .readiness, .metrics, .openAPI, .problems, .problem, .file, .streams: .reading
@@ -66,7 +66,7 @@ enum Resource: CaseIterable, Sendable {
         }
     }
 
-    /// True if a request with that method, which the resource has, may have a body.
+    /// True if a request with this method may have a body; the method is one of `methods`.
     func takesBody(_ method: HTTPMethod) -> Bool {
         switch (self, method) {
         case (.reset, _), (.restore, _), (.toggle, _): false
@@ -86,7 +86,7 @@ enum Resource: CaseIterable, Sendable {
     /// True if it is a page that people open, also by a link on another site.
     var isPage: Bool { self == .file || self == .problem || self == .problems }
 
-    /// True if a request with an idempotency key gets the first answer again.
+    /// True if the resource has idempotency records, so that a retry gets the first answer again.
     var keepsAnswers: Bool {
         switch self {
         case .events, .state, .reset, .restore: true
@@ -129,6 +129,6 @@ struct MethodSet: OptionSet, Sendable {
     /// The methods as a list.
     var list: [HTTPMethod] { Self.named.filter { contains($0.set) }.map(\.method) }
 
-    /// The value of `Allow`: OPTIONS comes with every resource.
+    /// The value of `Allow`; every resource also has OPTIONS.
     var allow: String { (list + [.options]).map(\.name).joined(separator: ", ") }
 }

@@ -3,7 +3,7 @@ import RivuletJSON
 import RivuletSessions
 
 extension ServerContext {
-    /// The methods that the resource has here: a key path can be written if the app has bound an event to it.
+    /// The methods of the resource on this server: a key path has PUT only if the app binds an event to it.
     func methods(of route: Route) -> MethodSet {
         let methods = route.resource.methods
         guard case .state(let key, let path) = route, let app = apps[key.app] else { return methods }
@@ -12,7 +12,7 @@ extension ServerContext {
 
     /// The refusal of a method that the resource does not have.
     ///
-    /// - Throws: 400 in place of 405 for a key path that the state cannot have, as for a read of it.
+    /// - Throws: 400 instead of 405 for a key path that the state cannot have; a read of it gets the same 400.
     func refusal(
         of method: HTTPMethod,
         _ route: Route,

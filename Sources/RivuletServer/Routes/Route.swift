@@ -2,7 +2,7 @@ import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
 
-/// A resource of the contract.
+/// One resource, as the path of a request names it.
 ///
 /// Source: <Documentation/HTTP.md#resources>.
 enum Route: Hashable, Sendable {
@@ -95,7 +95,8 @@ enum Route: Hashable, Sendable {
 
     /// Finds the resource of a path's decoded segments.
     ///
-    /// - Throws: 404 for a path below `/v1` that names nothing, 400 for a name or a key path that cannot be one.
+    /// - Throws: 404 for a path below `/v1` that names no resource, 400 for a session id or a key path that is not
+    ///   valid.
     init(segments: [String]) throws(Problem) {
         switch segments.first {
         // The most frequent case comes first: nearly every path begins so.
@@ -119,10 +120,9 @@ enum Route: Hashable, Sendable {
         }
     }
 
-    /// The events of a session, if the path has no escapes; nil if the segments decide.
+    /// The route of a session's events, without splitting the path; nil if `init(segments:)` must read the path.
     ///
-    /// Nearly every request is for events, and needs no list of its segments here. The session `me` is left to the
-    /// segments.
+    /// Nearly every request is for events. A path with escapes and the session `me` are left to `init(segments:)`.
     init?(eventsOf request: HTTPRequest) {
         guard let (app, id) = request.segments(of: Self.eventsPath), Self.isAppName(app), Self.isID(id),
             id != "me"
@@ -245,7 +245,7 @@ enum Route: Hashable, Sendable {
         return true
     }
 
-    /// Each segment is one token of the key path, with the pointer's own escapes.
+    /// The key path: each segment is one token, with the escapes of a JSON Pointer.
     private static func pointer(_ segments: ArraySlice<String>) throws(Problem) -> JSONPointer {
         let text = segments.map { "/" + $0.replacing("/", with: "~1") }.joined()
         do throws(JSONError) {

@@ -1,9 +1,9 @@
 import RivuletEngine
 import RivuletSessions
 
-/// The act of an endpoint on one session.
+/// An endpoint's work on one session.
 ///
-/// `ServerLoop.ask` finds the session, the act does its work there, and the responder sends the answer.
+/// `ServerLoop.ask` finds the session and runs the act on the session's loop. The responder sends the answer.
 protocol SessionAct: Sendable {
     /// The sessions on which it acts; other sessions are answered with 404.
     var scope: SessionScope { get }

@@ -47,7 +47,7 @@ def test_a_412_of_a_store_or_a_value_names_no_change_that_there_was_not(shared, 
     value = Shared(shared, "/v1/apps/notes/values/theme")
     for refused in [store.delete(If_Match='"no"'), value.put("dark", If_Match='"no"')]:
         assert refused.status == 412
-        assert refused.problem["detail"].startswith("no tag of the condition is the present one; nothing has changed. It stands at ")
+        assert refused.problem["detail"].startswith("no tag of the condition is the current tag; nothing has changed. The resource stands at ")
 
 
 @pytest.mark.parametrize(

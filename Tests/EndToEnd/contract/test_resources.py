@@ -131,7 +131,7 @@ def test_a_query_parameter_that_is_there_twice_is_refused(shared, session, metho
     body = "increment" if "events" in target else None
     problem = shared.request(method, target.format(session=session.path) + "?" + query, body).problem
     assert problem["status"] == 400
-    assert f'"{query.split("=")[0]}" is there twice' in problem["detail"]
+    assert f'"{query.split("=")[0]}" occurs twice' in problem["detail"]
 
 
 def test_unknown_app_session_and_resource_are_404(shared, session):

@@ -110,7 +110,7 @@ import Testing
         #expect(document["status"]?.integerValue == 422)
         #expect(
             document["detail"]?.stringValue
-                == #"the event at /2, "rename", was rejected, and with it all of the array; nothing has changed: title must not be empty"#
+                == #"the event at /2, "rename", was rejected, and the whole array with it; nothing has changed: title must not be empty"#
         )
         #expect(document["errors"] == [["pointer": "/2", "detail": "title must not be empty"]])
     }
@@ -120,9 +120,9 @@ import Testing
             (.moved, "the session has moved on; it stands at "),
             (
                 .reloaded,
-                "the session was loaded anew since this cursor, and what it keeps in memory only may be another "
+                "the session was loaded anew since this cursor, and its transient values may have changed "
             ),
-            (.otherHistory, "the cursor is of another history of the session, or of before a deployment that changed "),
+            (.otherHistory, "the cursor is from another history of the session, or from before a deployment "),
             (.ahead, "the session does not have this version yet; it stands at "),
             (.noCursor, "no tag of the condition is a cursor; it stands at "),
         ] as [(CursorMismatch, String)]
