@@ -13,7 +13,7 @@ final class AcceptedPaths: Sendable {
 
     /// The most paths; before a further path is added, all are dropped.
     ///
-    /// The limit is needed because the paths of elements have any ids that clients choose.
+    /// The limit is needed because a path may have any element id that a client chooses.
     private static let pathsMax = 4_096
 
     private let known = Mutex<Set<Path>>([])

@@ -49,13 +49,13 @@ package protocol HostedApp: Sendable {
     var fault: String? { get }
     /// The least `residentBytesMax` with which an event can make the state of a new session larger.
     var residentBytesLeast: Int { get }
-    /// Writes the app's description: schemas, fields, events, bindings.
+    /// Writes the app's description: schemas, fields, events, bindings, views and shared resources.
     ///
     /// The description is the same each time, except for defaults that differ each time.
     func encodeDescription(into writer: inout JSONWriter)
-    /// The types of the app's state and events.
+    /// The shape of the app's state, events, views and shared resources.
     var shape: AppShape { get }
-    /// Returns the state, the events and the key paths as TypeScript types.
+    /// Returns TypeScript types for the state, the events, the key paths, the views and the shared resources.
     func typeScript() -> String
     /// Returns the epoch in cursors of a history that has this epoch in storage.
     func visibleEpoch(of epoch: String) -> String

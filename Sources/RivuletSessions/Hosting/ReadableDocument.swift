@@ -47,7 +47,7 @@ package struct ReadableDocument {
         return found.map { $0.map { JSONPointer(tokens: outer + $0) } }
     }
 
-    /// Returns the ids of the keyed collection at a key path, in their order; nil if there is none.
+    /// Returns the ids of the keyed collection at a key path, in their order; nil if there is no such collection.
     func ids(at path: JSONPointer) -> [String]? {
         var writer = JSONWriter(notingKeyed: true)
         return write(path, &writer) ? writer.keyedRecords?.ids[0] : nil

@@ -39,7 +39,7 @@ package struct OnceAnswer: Sendable {
 
 /// Makes the idempotency record that is stored together with the changes of a dispatch.
 struct IdempotencyRecorder {
-    /// The client's key, which is also in the log entry.
+    /// The client's idempotency key, which is also in the log entry.
     let commandID: String
     /// Renders the answer; called once, when the dispatch has been reduced.
     let keep: (DispatchAnswer) -> IdempotencyRecord

@@ -30,8 +30,8 @@ extension ChangeIndex {
         /// The newest position of all marks.
         private(set) var latest = Self.never
 
-        /// The most insertions and removals of one element; a reader that missed more gets the element's collection
-        /// anew.
+        /// The most insertions and removals of one element; a reader that missed more gets the element's whole
+        /// collection.
         private static let comingsMax = 4
         private static let never = Cursor.Position(version: 0, transients: 0)
 
@@ -70,8 +70,8 @@ extension ChangeIndex {
             if let written, written > position { missed.append(MissedChange(.replace, path)) }
             if let moved, moved.position > position { missed.append(MissedChange(.move, moved.element)) }
             if let forgotten, forgotten > position {
-                // The reader may or may not know the element. Watchers of the collection get the collection anew, and
-                // other watchers get the element anew.
+                // The reader may or may not know the element. Watchers of the collection get the whole collection, and
+                // other watchers get the whole element.
                 missed.append(MissedChange(.move, path))
                 missed.append(MissedChange(.replace, path))
             } else if let first = comings.first(where: { $0.position > position }) {

@@ -4,7 +4,7 @@ package import RivuletObservation
 ///
 /// The index is never incomplete. If it is full, the paths that changed longest ago are folded into the nodes that
 /// contain them. The innermost paths are folded first; in the worst case all are folded into the root. A reader that
-/// missed such a change gets more than what changed, and no reader gets less.
+/// missed a folded change gets more than that change. No reader gets less than it missed.
 package struct ChangeIndex: Sendable {
     /// The position at which the index begins; a reader before it may have missed any change.
     package let start: Cursor.Position

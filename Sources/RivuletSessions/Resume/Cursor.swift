@@ -52,7 +52,7 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
         self.paths = paths
     }
 
-    /// The same cursor for a reader of the paths with that name; nil if the cursor names no paths.
+    /// The same cursor, with this name of the reader's paths; a nil name makes a cursor that names no paths.
     func of(paths: String?) -> Cursor {
         guard paths != self.paths else { return self }
         return Cursor(

@@ -5,16 +5,17 @@ import RivuletJSON
 package import RivuletObservation
 
 extension PathSet {
-    /// The most elements of one collection that are sent one by one; if more came or went, the collection is sent anew.
+    /// The most elements of one collection that are sent one by one; if more elements came or went, the whole
+    /// collection is sent.
     private static var elementsMax: Int { 256 }
 
     /// The changes that bring a reader up to the document; `missed` has the changes that the reader missed, oldest
     /// first.
     ///
     /// Removed elements come first, then values at paths, then added elements, each with its index at that moment. A
-    /// collection is sent anew if its elements moved, or if their JSON does not have their ids. The result is nil if it
-    /// is unknown which values the reader has to drop. Then a replaced value contained paths of a wildcard, or there
-    /// are too many such paths.
+    /// collection is sent as a whole if its elements moved, or if their JSON does not have their ids. The result is nil
+    /// if it is unknown which values the reader has to drop. That is so if a replaced value contained paths of a
+    /// wildcard, or if there are too many such paths.
     ///
     /// Each watched path gets the changes that it would get alone. A node is in the result once, before the nodes
     /// within it.
@@ -49,8 +50,8 @@ extension PathSet {
         var removed: [StateChange] = []
         var added: [StateChange] = []
         for (collection, elements) in missing.collections.sorted(by: { $0.key < $1.key }) {
-            // An outer collection comes before the collections in its elements, and may have become one that is sent
-            // anew.
+            // An outer collection comes before the collections in its elements, and may have become a collection that
+            // is sent as a whole.
             let isCovered = { path in missing.stale.contains(path) || touched.contains(path) }
             guard !isCovered(collection), !collection.ancestors.contains(where: isCovered) else { continue }
             guard let present = document.additions(of: elements.known.keys) else {
@@ -80,7 +81,7 @@ extension PathSet {
     }
 
     private struct Missing {
-        /// The paths at which the value is to be sent anew.
+        /// The paths at which the whole value is to be sent.
         var stale: Set<PathText> = []
         /// The changed elements by the path of their collection; only collections that are watched as a whole.
         var collections: [PathText: Elements] = [:]
@@ -157,7 +158,7 @@ extension ReadableDocument {
 
     /// The changes that add the elements that are in the document, in the order of their indices.
     ///
-    /// The result is nil if the JSON of an element does not have its id: the id may have another form there than in a
+    /// The result is nil if the JSON of an element does not have its id. The id may have another form there than in a
     /// key path, or be computed.
     fileprivate func additions(of elements: some Collection<PathText>) -> [StateChange]? {
         var added: [StateChange] = []

@@ -72,10 +72,11 @@ package struct PathSet: Hashable, Sendable {
 
     /// The token that stands for any one token in a watched path.
     static let wildcard = "*"
-    /// The most concrete paths that are sent one by one for one path with wildcards; if there are more, the node that
-    /// contains them is sent.
+    /// The most concrete paths that are sent one by one for one path with wildcards.
+    ///
+    /// If there are more, the node that contains them is sent.
     package static let wildcardLocationsMax = 4_096
-    /// The most bytes of the texts of those concrete paths.
+    /// The most bytes of the texts of the concrete paths that are sent one by one for one path with wildcards.
     package static let wildcardPathBytesMax = 1_048_576
 
     /// The number of a pattern's leading tokens that are no wildcards.

@@ -11,7 +11,7 @@ private struct LogResume {
     let end: UInt64
     /// The position of this incarnation at `end`; later changes are in the incarnation's index.
     let origin: Cursor.Position
-    /// The changes up to `version`, and the values that are sent anew in any case.
+    /// The changes up to `version`, and the changes that the reader is sent in any case.
     var missed: [MissedChange]
     /// The changes between `end` and `origin`.
     var later: [MissedChange] = []
@@ -87,7 +87,7 @@ extension Session {
 
     /// Adds a stream with `first`, which leads up to a cursor, and with the events after that cursor.
     ///
-    /// If `first` is nil, it is unknown which values the stream has to drop, and it begins with a reset.
+    /// If `first` is nil, it is unknown which values the stream has to drop, and the stream begins with a reset.
     private func join(_ subscriber: Subscriber, first: [StreamEvent]?, from cursor: Cursor) {
         let stream = subscriber.request.stream
         if let leavingRefusal { return streams.refuse(stream, with: leavingRefusal) }
@@ -173,8 +173,9 @@ extension Session {
 }
 
 extension StreamGroupKey {
-    /// The change that makes up for what a stream missed, if there is any; nil if it is unknown which values the stream
-    /// has to drop.
+    /// The change that makes up for the missed changes; nil if it is unknown which values the stream has to drop.
+    ///
+    /// The result is empty if the values at the watched paths have not changed.
     fileprivate func makingUp(
         for missed: [MissedChange],
         in document: ReadableDocument,

@@ -121,7 +121,7 @@ extension Session {
         }
     }
 
-    /// Sends the page; the last page also has the changes that no log has.
+    /// Sends the page; the last page also has the changes that are in no log.
     private func give(_ page: MissedPage, _ seen: [[StateChange]]) {
         let subscriber = page.subscriber
         var events: [StreamEvent] = []

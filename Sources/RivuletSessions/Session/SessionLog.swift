@@ -46,7 +46,7 @@ struct SessionLog {
         loggedSince = stored?.tail.first?.time
     }
 
-    /// Adds entries that storage has stored to the counts.
+    /// Adds newly stored entries to the counts.
     mutating func didAppend(_ entries: [LogEntry]) {
         let bytes = entries.reduce(0) { $0 + $1.changes.count + $1.event.count }
         bytesSinceSnapshot += bytes
@@ -117,7 +117,7 @@ struct SessionLog {
 }
 
 extension SessionLog {
-    /// The limits of a log, in the units in which it counts.
+    /// The limits of a log, in the units of its counts.
     struct Limits {
         let versionsMax: UInt64
         let bytesMax: Int

@@ -41,8 +41,9 @@ struct EvictionOrder {
         aside.append((entry, time))
     }
 
-    /// Moves at most `count` sessions that were put aside back into the order, if their time has come; a `now` of nil
-    /// means any time.
+    /// Moves at most `count` sessions that were put aside back into the order, if their time has come.
+    ///
+    /// If `now` is nil, their time does not matter.
     ///
     /// - Returns: True if there may be more of them.
     @discardableResult

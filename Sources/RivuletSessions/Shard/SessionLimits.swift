@@ -34,13 +34,13 @@ public struct SessionLimits: Sendable, Hashable {
     public var pathsPerStreamMax: Int
     /// The most changes that a session keeps in memory for resuming streams.
     public var tailChangesMax: Int
-    /// The most bytes that those changes take.
+    /// The most bytes of the changes that a session keeps in memory for resuming streams.
     public var tailBytesMax: Int
     /// The most paths for which a session keeps the last change, for streams that resume or are slow.
     ///
     /// With more paths, the paths that changed longest ago are replaced by the paths that contain them.
     public var indexEntriesMax: Int
-    /// The most bytes that those paths take.
+    /// The most bytes of the paths for which a session keeps the last change.
     public var indexBytesMax: Int
     /// The number of versions that a stored log keeps for resuming streams and for reads of the past.
     ///

@@ -13,7 +13,7 @@ extension SessionShard {
 
     /// The most bytes of sessions that are asked in one turn, except for a single larger one.
     ///
-    /// The state of a watched session is read and written whole.
+    /// Asking a watched session reads and writes its whole state.
     private static var askedBytesPerTurnMax: Int { 4_194_304 }
 
     /// The most sessions that store a snapshot in one round before they leave memory; the others leave without one.

@@ -167,8 +167,8 @@ package final class SessionShard {
 
     /// Passes a session to all requests that waited for it, and keeps it in memory meanwhile.
     ///
-    /// The first request's answer may bring the next request of its connection, after which a session that is not
-    /// stored would be removed.
+    /// The first answer may bring the next request of its connection. After that request, a session that is not stored
+    /// would be removed.
     private func give(_ session: Session, to waiters: [Found], of app: any HostedApp) {
         handedOut = session
         defer { handedOut = nil }

@@ -33,8 +33,8 @@ package protocol HostedStore: Sendable {
     /// Waits until the items are loaded.
     func load(_ reply: @escaping SharedReply<Void>)
 
-    /// Reads at most `limit` items in the store's order, from the item after the identifier `after`, or from the first
-    /// one.
+    /// Reads at most `limit` items in the store's order, after the item `after`, or from the first item if `after` is
+    /// nil.
     func read(after: String?, limit: Int, reply: @escaping SharedReply<StorePage>)
 
     /// Reads one item.

@@ -16,7 +16,7 @@ package enum SharedStart: Sendable {
     case fresh
     /// The stream has everything up to a version.
     case after(UInt64)
-    /// The stream's cursor names no version of this source.
+    /// The stream has a cursor at which it cannot resume, for this reason.
     case lost(ResetReason)
 }
 
@@ -34,7 +34,7 @@ package struct SharedTake: Sendable {
 package protocol SharedFeed: AnyObject, Sendable {
     /// Takes the events since the last call, and the first events for a subscriber that joins at this moment.
     ///
-    /// - Throws: The reason why there is nothing to follow.
+    /// - Throws: The reason why the store or the value cannot be followed.
     func take(joining start: SharedStart?) throws(SharedError) -> SharedTake
 
     /// Ends the feed.

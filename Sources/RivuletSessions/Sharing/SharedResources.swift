@@ -12,8 +12,8 @@ package struct SharedResources: Sendable {
 
     /// Takes the resources that an app declares; an app that is no ``SharingApp`` has none.
     ///
-    /// This is a cast, once per app. An overload would be chosen where the type is known. Generic code in between, such
-    /// as a test server's, would choose the overload without stores.
+    /// A cast finds the conformance, once per app. With two overloads, generic code, such as a test server's, would
+    /// always choose the overload for apps without resources.
     init(of app: some AppDefinition) {
         let app = app as? any SharingApp
         stores = app?.storeResources ?? []

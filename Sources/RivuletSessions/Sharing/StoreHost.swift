@@ -153,7 +153,7 @@ struct StoreHost<Item: StorableItem>: HostedStore {
     private func condition(_ condition: ItemCondition, on id: String) -> StoreRequest<Item>.Condition? {
         if condition.isEmpty { return nil }
         return { contents, _ in
-            // A damaged item has no known content, so no condition on it holds.
+            // A damaged item has no known content, so no condition on the item can be checked.
             if contents.damagedKeys.contains(ByteText(id)) { throw SharedError.damagedItem(id) }
             let current = contents[id].map { ItemAnswer($0, id: id) }
             if !condition.holds(for: current?.tag) { throw SharedError.itemMoved(current) }

@@ -28,7 +28,9 @@ struct ReadsUnderWay {
     }
 
     private var writings: [PathText: Writing] = [:]
-    /// The key paths with values that were small when they were last written; these values are written at once.
+    /// The key paths with values that were small when they were last written.
+    ///
+    /// These values are written on the session's thread.
     private var small: Set<PathText> = []
 
     func isSmall(_ path: PathText) -> Bool { small.contains(path) }

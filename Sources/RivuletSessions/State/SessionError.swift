@@ -34,7 +34,7 @@ package enum SessionError: Error, Sendable {
     case noVersion(UInt64, current: UInt64)
     /// This version is no longer kept; the oldest kept version is `oldest`.
     case versionGone(UInt64, oldest: UInt64)
-    /// No cursor in `If-Match` matches the session's position; `current` is its present state.
+    /// No cursor in `If-Match` matches the session's position; `current` is the session's present state.
     case precondition(CursorMismatch, current: StateAnswer)
     /// The request with this idempotency key is being handled.
     case keyUnderWay(String)

@@ -62,7 +62,7 @@ extension [StateChange] {
         return writer.bytes
     }
 
-    /// Reads what `logJSON` wrote.
+    /// Reads the changes that `logJSON` wrote.
     package init(logJSON bytes: [UInt8]) throws(JSONError) {
         var reader = JSONReader(bytes)
         var changes: [StateChange] = []
@@ -73,7 +73,7 @@ extension [StateChange] {
 }
 
 extension StateChange.Operation {
-    /// The beginning of such a change as JSON, up to its path.
+    /// The beginning of a change with this operation as JSON, up to its path.
     fileprivate var beginning: StaticString {
         switch self {
         case .add: #"{"op":"add","path":"#

@@ -6,8 +6,9 @@ package import RivuletObservation
 extension [StateChange] {
     /// The most changes within one keyed collection that are kept one by one until a log entry.
     private static var elementChangesMax: Int { 1_024 }
-    /// The number of later changes up to which they are compared one by one; nearly every event has no more, and no
-    /// sets of paths are made.
+    /// The number of later changes up to which changes are compared one by one.
+    ///
+    /// Nearly every event has no more changes, and then no sets of paths are made.
     private static var fewChangesMax: Int { 8 }
 
     /// Returns these changes followed by later ones, without the earlier changes that later ones replace.
@@ -30,8 +31,8 @@ extension [StateChange] {
 
     /// Returns these changes, with a whole value in place of too many changes below it.
     ///
-    /// Only the changes below a keyed collection, or below a value within one, are replaced so: elsewhere the state's
-    /// type bounds the number of paths. If one such value contains another, the inner one is written whole.
+    /// Only the changes below a keyed collection, or below a value within one, are replaced: elsewhere the state's type
+    /// bounds the number of paths. If one such value contains another, the inner one is written whole.
     package func condensed<State: ObservableState>(for state: State) -> [StateChange] {
         guard count > Self.elementChangesMax else { return self }
         var counts: [PathText: Int] = [:]

@@ -24,7 +24,7 @@ public struct IdempotencyRecord: Hashable, Sendable {
     public var byteCount: Int { id.utf8.count + fingerprint.count + body.count }
 }
 
-/// The idempotency records that an append keeps, and the time before which others may be dropped.
+/// The idempotency records that an append keeps, and the time before which other records may be dropped.
 public struct IdempotencyRecords: Hashable, Sendable {
     /// The idempotency records, in the order of their dispatches.
     public let answers: [IdempotencyRecord]

@@ -22,7 +22,7 @@ public struct LogEntry: Hashable, Sendable {
         self.changes = changes
     }
 
-    /// The bytes that count against `StorageCapabilities.entryBytesMax`: event, changes and command id.
+    /// The bytes that `StorageCapabilities.entryBytesMax` limits: event, changes and command id.
     public var byteCount: Int { event.count + changes.count + (commandID?.utf8.count ?? 0) }
 }
 

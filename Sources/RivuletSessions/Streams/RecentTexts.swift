@@ -33,8 +33,7 @@ struct RecentTexts<Key: Hashable, Text> {
         return entry.text
     }
 
-    /// Keeps a text in place of the key's earlier one; false if the text is too small, or if the other texts leave no
-    /// room for it.
+    /// Keeps a text in place of the key's earlier one; false if it is too small, or if the other texts leave no room.
     mutating func keep(_ text: Text, bytes count: Int, as key: Key, now: Duration) -> Bool {
         guard count >= limits.bytesMin else { return false }
         remove(key)

@@ -5,7 +5,7 @@ import RivuletJSON
 ///
 /// A class, so that the code that renders an event recognises it when several groups get it.
 package final class StreamEvent: Sendable {
-    /// The kinds of the contract.
+    /// The kinds of events that clients know.
     ///
     /// Source: <Documentation/HTTP.md#events-of-a-stream>.
     package enum Name: String, Sendable {

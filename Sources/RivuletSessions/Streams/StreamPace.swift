@@ -1,13 +1,15 @@
 /// The pace of one group: at most one change in an interval.
 ///
-/// A machine: it takes what happened and when, and says what to do next.
+/// A machine: it takes inputs with their times, and returns the next action.
 struct StreamPace {
-    /// A stream that is up to its own position, and joins the group when the group is sent its pending changes.
+    /// A stream that has all changes up to its own position, and joins the group when the group is sent its pending
+    /// changes.
     struct Waiting {
         let stream: StreamID
         /// The position of the stream.
         let position: Cursor.Position
-        /// The earliest time for the stream's next change: one interval after a change that it was sent when it came.
+        /// The earliest time for the stream's next change: one interval after the change that the stream was sent when
+        /// it came.
         let earliest: Duration
     }
 

@@ -19,10 +19,10 @@ package protocol StreamSink: AnyObject {
         resumesAll: Bool
     )
 
-    /// Sends the event to the group's members on those loops.
+    /// Sends the event to the group's members on the loops.
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int])
 
-    /// Sends the group's members on those loops a `bye` with the reason, and closes them.
+    /// Sends a `bye` with the reason to the group's members on the loops, and closes their streams.
     func end(_ group: GroupID, because reason: StreamEvent.ByeReason, loops: [Int])
 
     /// Refuses a stream that never became a member.

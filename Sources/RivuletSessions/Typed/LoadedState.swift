@@ -7,8 +7,9 @@ struct LoadedState<Definition: AppDefinition>: Sendable {
     let restored: RestoredState<Definition>
     /// The size of the state in bytes, or a little more.
     let stateBytes: Int
-    /// The stored state with the kept values of the earlier incarnation, and its hash; nil if no values were kept, or
-    /// if they do not fit the state.
+    /// The stored state with the kept values of the earlier incarnation, and its hash.
+    ///
+    /// Nil if no values were kept, or if they do not fit the state.
     let laid: (state: Definition.State, hash: Int)?
 
     init(

@@ -88,7 +88,7 @@ struct RestoredState<Definition: AppDefinition>: Sendable {
         try reader.finish()
     }
 
-    /// Applies the changes of one more entry, including those of transient fields.
+    /// Applies the changes of one more entry, including changes of transient fields.
     static func replay(_ entry: LogEntry, onto state: inout State) throws(JSONError) {
         for change in try [StateChange](logJSON: entry.changes) { try replay(change, on: &state) }
     }
@@ -139,7 +139,7 @@ struct RestoredState<Definition: AppDefinition>: Sendable {
             }
             return document.value
         } catch {
-            throw .unreadable(key, detail: "its document cannot be put together at version \(version): \(error)")
+            throw .unreadable(key, detail: "its document cannot be rebuilt at version \(version): \(error)")
         }
     }
 
@@ -193,8 +193,9 @@ struct RestoredState<Definition: AppDefinition>: Sendable {
 }
 
 extension StoredSession {
-    /// True if there is a document with all fields of the build that wrote it; earlier builds began a session with
-    /// none, or an empty one.
+    /// True if there is a snapshot with all fields of the build that wrote it.
+    ///
+    /// Early builds began a session with no snapshot, or with an empty one.
     var hasWholeSnapshot: Bool { snapshot.map { $0.state != Array("{}".utf8) } ?? false }
 }
 

@@ -63,7 +63,7 @@ final class TypedState<Definition: AppDefinition>: SessionState {
 
     /// Returns the event that the binding at the path makes of a value.
     ///
-    /// The result is nil if the path has no binding, or if it has a token that is no valid id in place of an id.
+    /// The result is nil if the path has no binding, or if a token in the position of an id is no valid id.
     private func readEvent(boundTo path: JSONPointer, _ body: [UInt8]) throws(JSONError) -> DecodedEvents? {
         var reader = JSONReader(body)
         reader.unknownKeys = .reject
@@ -399,7 +399,7 @@ final class TypedBox<Value>: OpaqueBox {
     /// Returns a box of the same type with another value.
     ///
     /// Code that is compiled for all apps makes the metadata of a generic type anew each time that it names the type. A
-    /// copy of a box has the metadata at hand.
+    /// copy of a box already has the metadata.
     func another(_ value: consuming Value) -> TypedBox {
         let box = copy()
         box.value = value

@@ -333,7 +333,7 @@ public final class MemoryStorageEngine: StorageRoles {
 
     /// The way in which a request is answered.
     private enum Entry {
-        /// The request is answered at once, because no other one is under way.
+        /// The request is answered at once, because no other request is under way.
         case alone
         case queued
         case refused(StorageError)
