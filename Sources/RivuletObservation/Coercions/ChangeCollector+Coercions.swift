@@ -4,7 +4,7 @@
 import RivuletJSON
 
 extension ChangeCollector {
-    /// Looks for coercions inside of a value that has been compared as a whole; `isNew` says that the value differed.
+    /// Looks for coercions inside of a value that was compared as a whole; `isNew` is true if the value differed.
     @usableFromInline
     mutating func collectCoercions(isNew: Bool, _ body: (inout ChangeCollector) -> Void) {
         guard let search else { return }
@@ -28,7 +28,7 @@ extension ChangeCollector {
             if to != from { search.add(Coercion(path: path + step, from: from, to: to)) }
         } else if comparesAll, !search.records.made.isEmpty {
             // The writes of the value are unknown, so the value may have been made in this run. A value with known
-            // writes was not made in it.
+            // writes is older than the run.
             let container = ObjectIdentifier(search.container)
             let making = CoercionRecords.Making(container: container, index: field, to: text(value))
             guard search.records.made[making] != nil else { return }

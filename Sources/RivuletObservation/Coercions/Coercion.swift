@@ -1,8 +1,8 @@
-/// A write of a value that a wrapper changed.
+/// A write in which a wrapper changed the written value.
 public struct Coercion: Hashable, Sendable {
     /// The field's path as a JSON Pointer's text.
     public let path: String
-    /// The written value, JSON text; the last one if the wrapper changed several writes.
+    /// The written value, JSON text; the last such value if the wrapper changed several writes.
     public let from: [UInt8]
     /// The field's value after the run, JSON text.
     public let to: [UInt8]

@@ -9,7 +9,7 @@ import Synchronization
 package enum CoercionLog {
     fileprivate static let records = Mutex<[UInt64: CoercionRecords]>([:])
 
-    /// Indicates that this thread is in a run.
+    /// True while a run is open on this thread.
     static var isOpen: Bool { current_run().number != 0 }
 
     /// A run that is open on this thread, possibly inside of another run.
@@ -37,8 +37,7 @@ package enum CoercionLog {
         }
     }
 
-    /// Makes a value that is put into a state later, and returns the coercion records of its making for that later run
-    /// of ``ChangeRecorder``.
+    /// Makes a value for a later run of ``ChangeRecorder``, and returns the value with its coercion records.
     ///
     /// - Throws: what `body` throws.
     package static func noting<Value, Failure: Error>(
@@ -54,7 +53,7 @@ package enum CoercionLog {
         }
     }
 
-    /// Indicates that the current run of this thread has records.
+    /// True if the current run of this thread has records.
     @usableFromInline static var hasRecords: Bool { current_run().has_records }
 
     /// Returns true if the current run of this thread has a record for a field.

@@ -1,11 +1,11 @@
 /// The values that wrappers changed during a run.
 ///
-/// A record is for a *written* or for a *made* value. A written value is found by the serial of the value that holds
-/// the field. A made value comes from an initialiser, which cannot reach the registrar. Its record has the type that
-/// holds the field, and the field's value after the wrapper.
+/// A record is for a field that was *written* or *made*. A written field is found by the serial of its state. A made
+/// field got its value from an initialiser, which cannot reach the registrar. Its record has the type of the state, and
+/// the field's value after the wrapper.
 @usableFromInline
 package struct CoercionRecords: Sendable {
-    /// A field in a value of the type `container`, with the value that a wrapper gave the field.
+    /// A field of a state of the type `container`, with the field's value after the wrapper.
     struct Making: Hashable, Sendable {
         let container: ObjectIdentifier
         let index: Int
@@ -15,11 +15,10 @@ package struct CoercionRecords: Sendable {
 
     /// The maximum number of records of a run.
     ///
-    /// Later records are dropped. A dispatch that asks for strictness is therefore judged by the first ones.
+    /// Later records are dropped, so a strict dispatch is judged by the first records only.
     package static let recordsMax = 10_000
 
-    /// The written values, JSON text, by the serial of the value that holds the field and by the field; the last write
-    /// counts.
+    /// The value last written to each field, JSON text, by the serial of the field's state and by the field.
     private(set) var written: [UInt64: [Int: [UInt8]]] = [:]
     /// The values that initialisers were given, JSON text, oldest first.
     private(set) var made: [Making: [[UInt8]]] = [:]
@@ -39,7 +38,7 @@ package struct CoercionRecords: Sendable {
         if written[serial]?.removeValue(forKey: field) != nil { count -= 1 }
     }
 
-    /// Copies the records of a value to a copy of the value that is about to be written.
+    /// Copies the records of a state for a copy of this state that is about to be written.
     mutating func copy(from serial: UInt64, to other: UInt64) {
         for (field, from) in written[serial] ?? [:] { record(serial: other, field: field, from: from) }
     }

@@ -5,7 +5,7 @@ final class CoercionSearch {
     struct Candidate {
         let making: CoercionRecords.Making
         let path: String
-        /// True if the value was reported as a change, and so is more likely to be the new one.
+        /// True if the value was reported as a change, and so is probably new.
         let isNew: Bool
     }
 
@@ -28,7 +28,7 @@ final class CoercionSearch {
         self.records = records
     }
 
-    /// Adds a certain coercion.
+    /// Adds a coercion that is certain.
     func add(_ coercion: Coercion) {
         coercions.append(coercion)
     }
@@ -51,7 +51,7 @@ final class CoercionSearch {
         return all
     }
 
-    /// The point to which `goBack` returns; it discards later findings.
+    /// The present point, to which `goBack` can return by discarding later findings.
     @usableFromInline var checkpoint: Checkpoint {
         Checkpoint(coercions: coercions.count, candidates: candidates.count)
     }

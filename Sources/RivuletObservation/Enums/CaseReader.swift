@@ -27,7 +27,8 @@ public struct CaseReader {
     /// Reads one event of a type; `make` makes it from its name and its payload.
     ///
     /// `make` returns nil for a name that is no case.
-    /// - Throws: `mismatch` if the event is unknown, with a list of known ones, or has another form; errors of a value.
+    /// - Throws: `mismatch` with a list of the known events if the event is unknown; `mismatch` for another form; the
+    ///   errors of a value.
     public static func read<Event: EventCoding>(
         _ type: Event.Type,
         from reader: inout JSONReader,
@@ -39,7 +40,8 @@ public struct CaseReader {
     /// Reads one value of an enum in a state; `make` makes it from its case's name and its payload.
     ///
     /// `make` returns nil for a name that is no case.
-    /// - Throws: `mismatch` if the case is unknown, with a list of known ones, or has another form; errors of a value.
+    /// - Throws: `mismatch` with a list of the known cases if the case is unknown; `mismatch` for another form; the
+    ///   errors of a value.
     public static func read<Value: ObservableEnum>(
         _ type: Value.Type,
         from reader: inout JSONReader,

@@ -100,7 +100,7 @@ public struct EventCase: Sendable {
         return needsNothing ? [.constant(name)] + forms : forms
     }
 
-    /// True if the payload is one value without a label, which stands for itself.
+    /// True if the payload is one value without a label; the value is then written without a key.
     private var isSingle: Bool { payload.count == 1 && payload.first?.label == nil }
 
     /// The shape of the payload under the case's name; nil if the case has no values.
@@ -117,7 +117,7 @@ public struct EventCase: Sendable {
         return .object(title: "") { fields }
     }
 
-    /// `{}`.
+    /// The shape of `{}`.
     private static var nothing: JSONSchema {
         .annotated(.object(title: "") { [] }, [JSONSchema.Annotation("maxProperties", 0)])
     }

@@ -8,8 +8,8 @@ public import RivuletJSON
 /// `{"editing":{…}}`, `{"failed":{"code":1,"reason":"x"}}`. Swift's own `{"editing":{"_0":{…}}}` is read too. A change
 /// to another case is one change at the enum's own key path. So is another payload that is not tracked.
 ///
-/// The enum has no mark of its own. Its payload's mark is valid, because the payload is entered together with the enum,
-/// under a serial that belongs to the case.
+/// The enum has no mark of its own. Its payload's mark is valid, because `_$enter` passes the payload a serial that
+/// belongs to the case.
 public protocol ObservableEnum: StateNode, Codable, SendableMetatype {
     // swift-format-ignore: NoLeadingUnderscores
     /// The cases in the order of declaration.
@@ -29,7 +29,7 @@ public protocol ObservableEnum: StateNode, Codable, SendableMetatype {
 
 extension ObservableEnum {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Passes a serial of the case's own to the payload, if the payload takes one.
+    /// Passes the serial of the current case to the payload, if the payload has a mark.
     @inlinable
     public mutating func _$enter(_ serial: UInt64) {
         var edit = PayloadEntry(mark: ChangeMark(serial: serial))
@@ -41,7 +41,7 @@ extension ObservableEnum {
     @inlinable public var _$node: ObservedNode? { nil }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Returns true if the payload is the one observed in its case at this node.
+    /// Returns true if the payload is observed at the node of its case, below this node.
     public func _$isObserved(at node: ObservedNode) -> Bool {
         var edit = PayloadIdentity(node: node)
         var copy = self
@@ -57,7 +57,7 @@ extension ObservableEnum {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reads a whole value: a document that mentions an enum replaces all of it.
+    /// Reads a whole value: a document replaces an enum, and does not merge into it.
     public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
         self = try Self(json: &reader)
     }

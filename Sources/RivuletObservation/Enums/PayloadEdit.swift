@@ -1,6 +1,6 @@
 public import RivuletJSON
 
-/// An operation on a case's single value, which generated code passes to it; overloads choose by the value's type.
+/// An operation on a case's single value, which generated code passes; the value's type selects the overload.
 public protocol PayloadEdit {
     /// The errors of the operation.
     associatedtype Failure: Error
@@ -124,7 +124,7 @@ struct PayloadWriting: PayloadEdit {
         enter(name) { StateCoding.write(value, at: $0, into: &$1) }
     }
 
-    /// Writes a value in a case with several values, by way of the whole value; this is rarely needed.
+    /// Writes a value of a case with several values: it writes the whole enum, and takes the value out of the text.
     mutating func writeValue(of whole: some ObservableEnum) {
         var text = JSONWriter(notingKeyed: false, includesTransient: writer.includesTransient)
         whole.encodeJSON(into: &text)

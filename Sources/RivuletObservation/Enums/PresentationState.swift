@@ -2,14 +2,14 @@
 ///
 /// `@Wrapped(Presented.self, projected: true) var alert: Alert?`. An edit inside of the child reports the child's own
 /// paths. Presenting, dismissing or replacing the child reports the field. With `projected: true` the field has a
-/// `$field`, which says if a child is presented and can dismiss it. The child is on the heap, so a state may present
-/// itself. Source: <Tests/Rows/Systems.md#a-21>, F-10.
+/// `$field`, which shows if a child is presented, and can dismiss it. The child is on the heap, so a state may present
+/// a child of its own type. Source: <Tests/Rows/Systems.md#a-21>, F-10.
 @propertyWrapper
 public struct PresentationState<Value> {
-    /// The child, or nothing; the buffer makes a recursive state possible.
+    /// An array of at most one child; an array makes a recursive state possible.
     @usableFromInline var buffer: [Value]
 
-    /// Presents a child, or none.
+    /// Presents a child; nil presents none.
     @inlinable
     public init(wrappedValue: Value?) {
         buffer = wrappedValue.map { [$0] } ?? []
@@ -47,7 +47,7 @@ extension PresentationState: ObservableWrapperProjected {
     /// The type of `$field`.
     public typealias ProjectedValue = PresentationState<Value>
 
-    /// Presents a child, or none.
+    /// Presents a child; nil presents none.
     @inlinable
     public static func makeWrapper(from value: Value?, config: Void) -> Self {
         PresentationState(wrappedValue: value)

@@ -9,7 +9,7 @@ public protocol StateBearing {
 
 extension StateNode {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Passes this state to the collector; an unchanged state is unlikely to be a new one.
+    /// Passes this state to the collector; a state that differs from the earlier one is probably new.
     public func _$collectCoercions(since old: Self?, into collector: inout ChangeCollector) {
         let isNew = old.map { $0.jsonBytes() != jsonBytes() } ?? (collector.search?.isNewValue ?? false)
         collector.collectCoercions(isNew: isNew) { _ = Self._$collect(from: self, to: self, serial: nil, into: &$0) }

@@ -21,10 +21,10 @@ extension Keyed: JSONCodable {
             let offset = reader.offset
             let element = try Element(json: &reader)
             guard list.keys.firstIndex(of: KeyedKey(element.id)) == nil else {
-                let detail = "an element before this one has the id \"\(element.id.keyPathToken)\" too"
+                let detail = "an earlier element has the same id \"\(element.id.keyPathToken)\""
                 throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
             }
-            // Stored ids stay readable.
+            // A stored document is read even if it has such an id.
             guard element.id.isAddressable || reader.unknownKeys == .ignore else {
                 let detail = "an element's id cannot have a NUL, which no URL can carry"
                 throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
@@ -73,14 +73,14 @@ extension Keyed: Encodable where Element: Encodable {
 extension Keyed: Decodable where Element: Decodable {
     /// Reads an array; its elements must have different ids.
     ///
-    /// - Throws: what the decoder throws, or `dataCorrupted` at an element with the id of an earlier one.
+    /// - Throws: what the decoder throws, or `dataCorrupted` at an element with the id of an earlier element.
     public init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
         self.init()
         while !container.isAtEnd {
             let index = container.currentIndex
             guard append(try container.decode(Element.self)).inserted else {
-                let description = "element \(index) has the id of an earlier one"
+                let description = "element \(index) has the id of an earlier element"
                 let path = container.codingPath + [ElementKey(index)]
                 throw DecodingError.dataCorrupted(.init(codingPath: path, debugDescription: description))
             }

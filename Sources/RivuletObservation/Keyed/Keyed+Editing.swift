@@ -51,7 +51,7 @@ extension Keyed {
         }
     }
 
-    /// Adds an element at the end, unless there is one with its id.
+    /// Adds an element at the end, unless the collection has an element with its id.
     @inlinable
     @discardableResult
     public mutating func append(_ element: Element) -> (inserted: Bool, index: Int) {
@@ -60,16 +60,16 @@ extension Keyed {
         return (true, length - 1)
     }
 
-    /// Adds elements at the end, except elements with ids that are already there.
+    /// Adds elements at the end, except elements with ids that the collection already has.
     @inlinable
     public mutating func append(contentsOf elements: some Sequence<Element>) {
         for element in elements { append(element) }
     }
 
-    /// Adds an element at a position, unless there is one with its id.
+    /// Adds an element at a position, unless the collection has an element with its id.
     ///
-    /// A position before the start means the start, and one past the end means the end, because the position may come
-    /// from a client.
+    /// A position before the start means the start, and a position past the end means the end, because the position may
+    /// come from a client.
     @inlinable
     @discardableResult
     public mutating func insert(_ element: Element, at position: Int) -> (inserted: Bool, index: Int) {
@@ -160,10 +160,10 @@ extension Keyed {
         Keyed(KeyedList(slots: try slots(where: isIncluded)))
     }
 
-    /// Moves the element with this id to a position, counted without the element; false if there is no such element.
+    /// Moves the element with this id to a position, and returns false if there is no such element.
     ///
-    /// The element is then at `position`. A position before the start means the start, and one past the end means the
-    /// end, because the position may come from a client.
+    /// The element is then at `position`. A position before the start means the start, and a position past the end
+    /// means the end, because the position may come from a client.
     @inlinable
     @discardableResult
     public mutating func move(id: Element.ID, to position: Int) -> Bool {
@@ -177,7 +177,7 @@ extension Keyed {
         return true
     }
 
-    /// Orders the elements; equal ones keep their order.
+    /// Orders the elements; equal elements keep their order.
     ///
     /// - Throws: what the comparison throws; nothing is moved then.
     @inlinable

@@ -1,4 +1,4 @@
-// This file owns the observation of a keyed collection: its order as one thing, and each element at a node of its own.
+// This file owns the observation of a keyed collection: its order as a whole, and each element at a node of its own.
 
 extension Keyed {
     // swift-format-ignore: NoLeadingUnderscores
@@ -17,7 +17,7 @@ extension Keyed {
     @usableFromInline
     func observedElement(at position: Int) -> Element {
         observed?.accessOrder()
-        // The id comes from the list of ids, because asking the element would record a read of it.
+        // The id comes from the list of keys, because a read of the element's own `id` would be recorded.
         observed?.child(.element(id(at: position).keyPathToken)).accessPresence()
         return observe(element(at: position))
     }
@@ -44,8 +44,9 @@ extension Keyed {
         observed.mutate(ObservedNode.wholeField) {}
     }
 
-    /// Notifies the observers of an element if another element replaced it; the element's own fields have already
-    /// notified theirs.
+    /// Notifies the observers of an element if another element replaced it.
+    ///
+    /// An edit of the element itself has already notified the observers of the edited fields.
     @usableFromInline
     func tellReplacement(of id: Element.ID, by element: Element?) {
         guard let node = observed?.existingChild(.element(id.keyPathToken)) else { return }
@@ -56,7 +57,7 @@ extension Keyed {
 
 extension StateNode where Self: Identifiable, ID: KeyedID {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Takes its node as an element of a collection, which is observed at `node`.
+    /// Takes the element's own node, below the node at which its collection is observed.
     @usableFromInline
     mutating func _$observe(in node: ObservedNode) {
         _$observe(at: node.child(.element(id.keyPathToken)))

@@ -95,8 +95,9 @@ extension Keyed {
         }
     }
 
-    /// Gives the element at a position another id, and removes another element with that id; the base must not be
-    /// shared.
+    /// Gives the element at a position a new id, and removes any other element with this id.
+    ///
+    /// The base must not be shared.
     @inlinable
     mutating func rename(at position: Int, to id: Element.ID) {
         let other = base.tree.position(of: Key(id))
@@ -175,7 +176,7 @@ extension Keyed {
                 slot.stamp = stamp
                 swap(&slot.element, &element)
             }
-            // The old element goes before its successor finishes deferred work, because both share their contents.
+            // The old element is released before the new element finishes deferred work: both share their contents.
             element = nil
             if isSettling { base.tree.update(at: edits[index].position) { $0.element?._$settle() } }
         }
@@ -194,7 +195,7 @@ extension Keyed {
         if weight * weight > length { own() }
     }
 
-    /// Returns true if both collections share the base, with the bulk of their elements.
+    /// Returns true if both collections share the base, which holds most of their elements.
     package func sharesBase(with other: Keyed) -> Bool {
         base === other.base
     }

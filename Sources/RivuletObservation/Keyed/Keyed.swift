@@ -3,9 +3,9 @@ public import RivuletBase
 
 /// An ordered collection of elements with ids, tracked element by element.
 ///
-/// In JSON it is an array in its own order. In key paths an element is addressed by its id: `/p/todos/a/title`. A
-/// change of one field of one element is recorded as just that. Elements that are added, removed or moved are recorded
-/// as `add`, `remove` and `move`.
+/// In JSON it is an array in its own order. In key paths an element is addressed by its id: `/p/todos/a/title`. An
+/// edit of one field of an element is recorded as a change of that field. Elements that are added, removed or moved are
+/// recorded as `add`, `remove` and `move`.
 ///
 /// A value like Array: copies are independent, and share their elements. Reading, editing, inserting, removing or
 /// moving one element costs O(log n), amortised, also while copies are held. Up to 1,024 elements are one array. Two
@@ -18,13 +18,14 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
 
     @usableFromInline var base: KeyedBase<Element>
     @usableFromInline var overlay = KeyedOverlay<Element>()
-    /// The location in the run that edits the collection; no part of the value.
+    /// The location of the collection in the present run; not part of the value.
     @usableFromInline var stamps = KeyedStamps()
-    /// The node at which the collection is observed, no part of the value; nil if it can have no observers.
+    /// The node at which the collection is observed; nil if it can have no observers, and not part of the value.
     @usableFromInline var observed: ObservedNode?
 
-    /// The maximum number of elements in an overlay while the base is shared, unless the square root of the count is
-    /// more.
+    /// The number of elements above which an overlay may be moved into a copy of the shared base.
+    ///
+    /// The overlay must also have more elements than the square root of the collection's count.
     @usableFromInline static var overlayElementsMax: Int { 256 }
 
     /// Creates an empty collection.
@@ -33,7 +34,7 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
         base = KeyedBase(Tree())
     }
 
-    /// Creates a collection of elements in their order; a later element replaces an earlier one with its id.
+    /// Creates a collection of elements in their order; a later element replaces an earlier element with the same id.
     @inlinable
     public init(_ elements: some Sequence<Element>) {
         base = KeyedBase(KeyedList(elements).tree)
@@ -144,7 +145,7 @@ extension Keyed: RandomAccessCollection {
 public struct KeyedIterator<Element: StateNode & Identifiable>: IteratorProtocol where Element.ID: KeyedID {
     @usableFromInline let elements: Keyed<Element>
     @usableFromInline var position = 0
-    /// Reads the base if the overlay is empty and the collection is not observed.
+    /// The iterator of the base; nil if the collection is observed or has an overlay.
     @usableFromInline var slots: TreeIterator<KeyedKey<Element.ID>, KeyedSlot<Element>>?
 
     @inlinable
@@ -165,7 +166,7 @@ public struct KeyedIterator<Element: StateNode & Identifiable>: IteratorProtocol
 }
 
 extension Keyed: ExpressibleByArrayLiteral {
-    /// Creates a collection of elements in their order; a later element replaces an earlier one with its id.
+    /// Creates a collection of elements in their order; a later element replaces an earlier element with the same id.
     @inlinable
     public init(arrayLiteral elements: Element...) {
         self.init(elements)

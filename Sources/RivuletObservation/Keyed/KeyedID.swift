@@ -4,7 +4,8 @@ import RivuletBase
 /// An id that can be a token of a key path.
 ///
 /// Two ids are the same if their tokens have the same bytes. The same characters in another spelling are another id.
-/// Strings, all integers and raw-representable types of these conform. A type of your own conforms by giving its text.
+/// `String`, `UUID` and the integer types conform. A type with such a raw value needs only the declaration. Any other
+/// type implements `keyPathToken` and `from(keyPathToken:)`.
 public protocol KeyedID: Hashable, Sendable {
     /// The id as text, unescaped.
     var keyPathToken: String { get }

@@ -50,7 +50,7 @@ struct KeyedList<Element: StateNode & Identifiable> where Element.ID: KeyedID {
     @inlinable
     init() {}
 
-    /// Takes elements in order; a later element replaces an earlier one with its id.
+    /// Takes elements in order; a later element replaces an earlier element with the same id.
     @inlinable
     init(_ elements: some Sequence<Element>) {
         keys.reserveCapacity(elements.underestimatedCount)

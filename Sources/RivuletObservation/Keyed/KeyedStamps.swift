@@ -1,13 +1,13 @@
 /// The location of a collection in a run: its serial, and the first stamp of the run.
 ///
-/// The rule of ``ChangeMark`` also holds for elements. An element with a stamp older than the entry has not been
+/// The rule of ``ChangeMark`` also holds for elements. An element with a stamp older than `firstStamp` has not been
 /// written since the run began. At its first edit it takes the serial of its location. That serial combines the
 /// collection's serial and the element's stamp at that moment. The stamp names the element and its value in the whole
 /// process.
 @usableFromInline
 struct KeyedStamps: Sendable {
     @usableFromInline var serial: UInt64 = 0
-    /// The first stamp that was given after the entry; 0 for a collection that has no location yet.
+    /// The first stamp after the collection took its serial; 0 for a collection that has no location yet.
     @usableFromInline var firstStamp: UInt64 = 0
 
     @inlinable

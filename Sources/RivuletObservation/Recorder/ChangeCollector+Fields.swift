@@ -2,8 +2,8 @@
 
 public import RivuletJSON
 
-// Overloads choose by the field's type; generated code calls them for fields that the collector visits. `isReplaceable`
-// is for nested states that are reported field by field if they are replaced.
+// The field's type selects the overload. Generated code calls them for fields that the collector visits.
+// `isReplaceable` is true for a nested state that is reported field by field if it is replaced.
 extension ChangeCollector {
     /// Compares a leaf.
     @inlinable
@@ -58,7 +58,7 @@ extension ChangeCollector {
         enter(step: step, isTransient: isTransient) { $0.report { new.encodeJSON(into: &$0) } }
     }
 
-    /// Compares a leaf with states in it, such as an array of them.
+    /// Compares a leaf with states in it, such as an array of states.
     @inlinable
     public mutating func field<Value: JSONCodable & StateBearing>(
         _ index: Int,
@@ -175,8 +175,8 @@ extension ChangeCollector {
     }
 }
 
-// Wrappers. Of an omitted field, it is only reported that it may have another value. A value that a wrapper changed is
-// reported as a coercion.
+// Wrappers. For an omitted field, the collector records only that its value may differ. A value that a wrapper changed
+// is reported as a coercion.
 extension ChangeCollector {
     /// Compares a leaf in a wrapper.
     @inlinable
@@ -257,10 +257,10 @@ extension ChangeCollector {
     }
 }
 
-// Payloads. An enum has no mark, so its payload's mark counts. If the payload's writes are unknown, the enum is
-// compared as a whole.
+// Payloads. An enum has no mark, so its payload's mark says which fields to compare. If the payload's writes are
+// unknown, the enum is compared as a whole.
 extension ChangeCollector {
-    /// Reports the differences in the tracked value of a case that an enum had before and has now.
+    /// Reports the differences in the tracked payload of an enum that still has the same case.
     ///
     /// Returns false, and reports nothing, if the enum must be compared as a whole.
     public mutating func payload<Value: StateNode>(

@@ -4,11 +4,10 @@ import RivuletJSON
 
 // The check is skipped for fields that are in JSON and hold no omitted field.
 extension ChangeCollector {
-    /// Records a write of an omitted field, or of a value with equal texts that holds one, unless the old and the new
-    /// value are equal.
+    /// Records a write of an omitted field, or of a value that holds such a field, unless both values are equal.
     ///
-    /// The type's `==` alone would lose writes of fields that it ignores. The text alone would lose writes of fields
-    /// that it leaves out. So both must agree.
+    /// The values are equal if their type's `==` and their texts agree. The `==` alone would lose writes of fields that
+    /// it ignores, and the text alone would lose writes of fields that it leaves out.
     @usableFromInline
     mutating func recordOmittedWrite<Value: JSONCodable>(json old: Value, _ new: Value) {
         func text(_ value: Value) -> [UInt8] {
@@ -42,7 +41,7 @@ extension ChangeCollector {
         if !Self.areEqual(old, new) { recordOmittedWrite() }
     }
 
-    /// Returns true if two values are equal by their type's `==`; values of a type without `==` count as different.
+    /// Returns true if two values are equal by their type's `==`; false if the type is not `Equatable`.
     private static func areEqual<Value>(_ old: Value, _ new: Value) -> Bool {
         // The type is cast, not a value, because a nil would not be recognised as `Equatable`.
         func areEqual<Known: Equatable>(as type: Known.Type) -> Bool {

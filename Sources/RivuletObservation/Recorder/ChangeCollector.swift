@@ -2,8 +2,8 @@ import RivuletJSON
 
 /// Compares the fields that a run touched and collects the differences.
 ///
-/// Values differ if their JSON texts differ. The comparison never uses `==`: a custom `==`, or one for which two
-/// spellings of "é" are equal, would lose writes. Generated code calls `field`; its overloads are in
+/// Values differ if their JSON texts differ. The comparison relies on no type's own `==`: a custom `==`, or one for
+/// which two spellings of "é" are equal, would lose writes. Generated code calls `field`; its overloads are in
 /// `ChangeCollector+Fields.swift`.
 public struct ChangeCollector {
     /// The purpose of the walk.
@@ -29,7 +29,9 @@ public struct ChangeCollector {
     /// True if every field of the value is compared, and not only the touched ones.
     @usableFromInline var comparesAll = true
     @usableFromInline var purpose = Purpose.differences
-    /// The JSON Pointer of the current value; one step makes no new string, and a short one no allocation.
+    /// The JSON Pointer of the current value.
+    ///
+    /// A path of one step is the step's own string, and a short path needs no allocation.
     @usableFromInline var path = ""
     /// True if the current value is below a transient field.
     @usableFromInline var isTransient = false
@@ -66,7 +68,7 @@ public struct ChangeCollector {
         _ = State._$collect(from: old, to: new, serial: serial, into: &self)
     }
 
-    /// Walks the fields of one value: all fields, or only those that its mark has as touched.
+    /// Walks the fields of one value: all fields, or only the fields that its mark shows as touched.
     @inlinable
     mutating func walk(
         _ container: Any.Type,
@@ -97,8 +99,7 @@ public struct ChangeCollector {
         comparesAll ? nil : mark.serial(of: field)
     }
 
-    /// Runs `body` one step below the current path, with the transience of that step; a step is a slash and an escaped
-    /// token.
+    /// Runs `body` one step below the current path; a step is a slash and an escaped token.
     @inlinable
     mutating func enter(step: String, isTransient: Bool, _ body: (inout ChangeCollector) -> Void) {
         let outer = (path, self.isTransient)
@@ -174,12 +175,12 @@ public struct ChangeCollector {
         if changes.isEmpty { changes = [change] } else { changes.append(change) }
     }
 
-    /// Records that an omitted field, or one in a value, has another value now.
+    /// Records that an omitted field has another value now.
     mutating func recordOmittedWrite() {
         hasOmittedWrite = true
     }
 
-    /// The number of findings so far; `goBack` discards later ones.
+    /// The number of findings so far; `goBack` discards later findings.
     @usableFromInline var checkpoint: (changes: Int, search: CoercionSearch.Checkpoint?) {
         (changes.count, search?.checkpoint)
     }

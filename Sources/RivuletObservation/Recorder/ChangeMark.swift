@@ -7,7 +7,7 @@ import Synchronization
 /// recorder is correct because every accessor keeps one rule. *A value that carries the serial of a location is the
 /// value from the beginning of the run, except for the fields in `touched`*. The mark moves with the value, so the rule
 /// also holds for copies, wherever they are edited and put back. A value that does not carry the serial of its location
-/// is compared as a whole. It was made anew, or comes from another location or an earlier run.
+/// is compared as a whole. Such a value is new, or comes from another location or an earlier run.
 @usableFromInline
 struct ChangeMark: Sendable {
     /// The location; 0 for a value that has none yet.
@@ -24,7 +24,7 @@ struct ChangeMark: Sendable {
 
     /// Marks a value that has no location yet with a serial of its own, by which its coercion record can be found.
     ///
-    /// Every field counts as written, so that no nested value takes a serial from this value and loses its own.
+    /// Every field is marked as written, so that no nested value takes a serial from this value and loses its own.
     static func ownSerial() -> ChangeMark {
         var mark = ChangeMark(serial: freshSerial() | ownBit)
         mark.touched = .max

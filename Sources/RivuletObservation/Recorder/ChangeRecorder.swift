@@ -1,13 +1,13 @@
-/// Finds the changes of an edit, without reading what the edit did not touch.
+/// Finds the changes of an edit, and reads only the locations that the edit touched.
 ///
-/// The state is edited under a fresh mark, beside a copy of its earlier value. The marks say which locations can
-/// differ, and only these are compared with the copy. The cost follows the written locations and the size of their
-/// values, not the size of the state.
+/// One call of `record` is a run. The run keeps a copy of the state, and edits the state under a fresh mark. The marks
+/// say which locations can differ, and only these are compared with the copy. The cost depends on the number of written
+/// locations and the size of their values, not on the size of the state.
 public enum ChangeRecorder {
     /// Runs `body` on the state and reports the net differences.
     ///
-    /// Runs may happen on any thread and at the same time, on different states. A run inside of a run is allowed. The
-    /// outer run then compares values that the inner run edited as a whole.
+    /// Runs may happen on any thread and at the same time, on different states. A run inside of a run is allowed. Each
+    /// value that the inner run edited is then compared as a whole by the outer run.
     /// - Throws: the error of `body`; the state is then as it was before.
     @inlinable
     public static func record<State: ObservableState>(
@@ -17,7 +17,7 @@ public enum ChangeRecorder {
         try record(&state, records: nil, body)
     }
 
-    /// Runs `body`, which puts earlier made values into the state; `records` are the coercion records of their making.
+    /// Runs `body`, which puts values into the state that were made before the run; `records` has their coercions.
     @inlinable
     package static func record<State: ObservableState>(
         _ state: inout State,

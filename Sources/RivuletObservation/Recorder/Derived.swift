@@ -5,11 +5,11 @@
 /// open.update(to: state, after: recording.changes)
 /// ```
 ///
-/// A nested state that is returned, compared or encoded as a whole counts with all its fields. A nested state that the
-/// computation reads further into does not. For a keyed collection that is counted or walked, the set and the order of
-/// its elements count, and the fields that are read of each element. Untracked reads are not recorded: of members with
-/// `@ObservationStateIgnored`, and of the output of mirrors. A computation that reads an omitted field is repeated at
-/// every update, because the field's changes are not reported.
+/// Returning, comparing or encoding a nested state as a whole is a read of all its fields. Reading a field of a nested
+/// state is a read of that field only. Counting or walking a keyed collection is a read of the set and the order of its
+/// elements; a field of an element is read only by its own access. Reads of members with `@ObservationStateIgnored` and
+/// of the output of mirrors are not recorded. A computation that reads an omitted field is repeated at every update,
+/// because the field's changes are not reported.
 public struct Derived<State: ObservableState, Value> {
     /// The value as of the last computation.
     public private(set) var value: Value
@@ -18,7 +18,8 @@ public struct Derived<State: ObservableState, Value> {
 
     /// The key paths that the last computation read, JSON Pointers in the order of their text.
     ///
-    /// The path of a collection stands for its order if paths of its elements are in the list too.
+    /// If the list also has paths of a collection's elements, the collection's path means only the set and the order of
+    /// the elements.
     public var keyPaths: [String] { reads.keyPaths.sorted() }
 
     /// Computes the value for the first time.

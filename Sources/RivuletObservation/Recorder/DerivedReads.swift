@@ -1,8 +1,8 @@
-/// The paths that were read, stored so that a change is looked up in the time of its path's length.
+/// The paths that were read; the time to look up a change depends only on the length of its path.
 struct DerivedReads: Sendable {
     /// The paths of values that were read.
     private var values: Set<String> = []
-    /// The paths of collections of which the set and the order of elements were read.
+    /// The paths of collections with a read of the set and the order of their elements.
     private var orders: Set<String> = []
     /// The read paths and all paths that contain them.
     private var outer: Set<String> = []

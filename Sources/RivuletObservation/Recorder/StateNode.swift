@@ -19,7 +19,7 @@ public protocol StateNode: JSONCodable, StateBearing {
     func _$isObserved(at node: ObservedNode) -> Bool
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// True if there is no value: nil.
+    /// True if this value is an optional that is nil.
     var _$isAbsent: Bool { get }
 
     // swift-format-ignore: NoLeadingUnderscores
@@ -84,7 +84,7 @@ extension StateNode {
     public func _$isObserved(at node: ObservedNode) -> Bool { _$node === node }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Always false: a value that is no optional is there.
+    /// Always false: only an optional can be absent.
     @inlinable public var _$isAbsent: Bool { false }
 }
 

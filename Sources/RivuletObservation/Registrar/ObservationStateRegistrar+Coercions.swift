@@ -49,7 +49,7 @@ extension ObservationStateRegistrar {
     }
 }
 
-// Values that are read from JSON, of fields without a default.
+// Values of fields without a default that are read from JSON.
 extension ObservationStateRegistrar {
     /// Returns the wrapper of a value that was read.
     @inlinable
@@ -72,8 +72,8 @@ extension ObservationStateRegistrar {
 }
 
 // Values that an initialiser is given. The compiler lets an init accessor reach no other member of the value, so these
-// are static. It also passes the default of a declaration to the init accessor. A changed default is no coercion,
-// because the author of the type chose it.
+// functions are static. It also passes the default of a declaration to the init accessor. A changed default is no
+// coercion, because the author of the type chose it.
 extension ObservationStateRegistrar {
     /// Returns the wrapper of an initial value.
     @inlinable
@@ -84,7 +84,7 @@ extension ObservationStateRegistrar {
         from value: Wrapper.WrappedValue
     ) -> Wrapper { wrapper }
 
-    /// Returns the wrapper of an initial value, of a field with a default.
+    /// Returns the wrapper of an initial value, for a field with a default.
     @inlinable
     public static func initialized<Container, Wrapper: ObservableWrapper>(
         _ container: Container.Type,

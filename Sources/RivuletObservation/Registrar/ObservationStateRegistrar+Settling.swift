@@ -1,5 +1,5 @@
-// This file owns the deferred work of fields, which is finished between two runs: only of nested values in fields that
-// the last run wrote.
+// This file owns the deferred work of fields, which is finished between two runs. Only nested values in fields that the
+// last run wrote have such work.
 
 extension ObservationStateRegistrar {
     /// Returns true if any field was written since the mark was new; otherwise there is no deferred work.
@@ -29,7 +29,7 @@ extension ObservationStateRegistrar {
     @inlinable
     public mutating func settle<Wrapper: ObservableWrapper>(_ field: Int, wrapper: inout Wrapper) {}
 
-    /// Finishes deferred work of a nested value in a wrapper, unless every edit makes the wrapper anew.
+    /// Finishes deferred work of a nested value in a wrapper, unless each edit creates a new wrapper.
     @inlinable
     public mutating func settle<Wrapper: ObservableWrapper>(
         _ field: Int,

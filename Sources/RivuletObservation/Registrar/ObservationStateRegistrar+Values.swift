@@ -3,8 +3,8 @@
 
 import Observation
 
-// The accessors write the storage themselves between these calls. So its `willSet` and `didSet` run at every write,
-// before observers are notified that the field has changed.
+// The accessors write the storage themselves between these calls. So the storage's `willSet` and `didSet` run at every
+// write, before observers are notified that the field has changed.
 extension ObservationStateRegistrar {
     /// The identity of the value, made at its first use; all zeros for a value that is not born observable.
     public var id: ObservationIdentity { node?.id ?? ObservedNode.noID }
@@ -32,7 +32,9 @@ extension ObservationStateRegistrar {
         if isTold, let node { node.didSet(field) }
     }
 
-    /// Begins an in-place edit, which counts as a read; an observable value notifies the observers of its edit itself.
+    /// Begins an in-place edit, which is also a read of the field.
+    ///
+    /// An observable value in the field notifies the observers of its edit itself.
     ///
     /// Source: <Tests/Rows/Systems.md#b-10>.
     @inlinable
@@ -62,7 +64,7 @@ extension ObservationStateRegistrar {
         node.access(field)
     }
 
-    /// Notifies the observers of a key path of a write.
+    /// Makes a write, and notifies the observers of its key path.
     ///
     /// - Throws: the error of the write; observers are notified all the same.
     public func withMutation<Subject: ObservableValue, Member, Result>(

@@ -82,7 +82,7 @@ extension ObservationStateRegistrar {
         recordCoercion(field, Wrapper.self, from: value, isCoerced: wrapper.wrappedValue != value)
     }
 
-    /// Returns true if observers of a field see another value, and not an edited copy of the observed one.
+    /// Returns true if the value is not the observed value of a field, nor an edited copy of it.
     @inlinable
     func isOther(_ field: Int, _ value: some StateNode) -> Bool {
         guard let node else { return false }

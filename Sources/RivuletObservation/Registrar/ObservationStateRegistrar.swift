@@ -3,9 +3,9 @@
 ///
 /// The registrar is no part of the value: registrars are all equal, hash to nothing and are in no JSON. Without
 /// observers it is 24 bytes and no allocation, and an access costs a test for nil. Generated code calls its methods.
-/// Overloads choose by the field's type, so that the macros need not know it. Methods that change nothing are
-/// `mutating` too if possible: an unoptimised build would copy the registrar for each call, in a large part of the
-/// generated code. Source: <Tests/Rows/Systems.md#a-23>, F-01.
+/// The field's type selects the overload, so that the macros need not know the type. Many methods that change nothing
+/// are `mutating` too: otherwise an unoptimised build copies the registrar for each call.
+/// Source: <Tests/Rows/Systems.md#a-23>, F-01.
 public struct ObservationStateRegistrar: Sendable {
     /// The writes to this value in a run of the recorder.
     @usableFromInline var mark = ChangeMark()
@@ -85,7 +85,7 @@ extension ObservationStateRegistrar {
         setNode(field, &storage, to: value, isChange: node == nil || storage != value)
     }
 
-    /// Writes a leaf; `isChange` says that observers are notified.
+    /// Writes a leaf; observers are notified if `isChange` is true.
     @inlinable
     public mutating func set<Value>(_ field: Int, _ storage: inout Value, to value: Value, isChange: Bool) {
         mark.touch(field)
@@ -103,8 +103,8 @@ extension ObservationStateRegistrar {
     }
 }
 
-// In-place edits. `begin` returns true if there was nothing to edit, a nil; `end` needs this answer. `end` is called in
-// a `defer`, because a throw skips the code after a `yield`.
+// In-place edits. `begin` returns true if the nested value is nil, and `end` takes this answer. `end` is called in a
+// `defer`, because a throw skips the code after a `yield`.
 extension ObservationStateRegistrar {
     /// Begins an in-place edit of a leaf.
     @inlinable

@@ -3,7 +3,7 @@
 import RivuletJSON
 
 extension ObservedNode {
-    /// Lists the reads here and below; fields are identified by their positions among `fields`.
+    /// Lists the reads at this node and below; fields are identified by their positions in `fields`.
     func collect(
         into reads: inout DerivedReads,
         among fields: [StateField],
@@ -41,7 +41,7 @@ extension ObservedNode {
     /// A field of a node, or the node itself as ``wholeField``.
     typealias Field = (node: ObservedNode, field: Int)
 
-    /// Returns the fields that a change in the state at this node concerns, as far as they can have observers.
+    /// Returns the fields that a change of this node's state concerns and that can have observers.
     func fields(concernedBy change: StateChange, among fields: [StateField]) -> [Field] {
         guard let tokens = try? JSONPointer(parsing: change.path).tokens else { return [] }
         var concerned: [Field] = []
@@ -50,8 +50,8 @@ extension ObservedNode {
             let isLast = depth == tokens.count - 1
             let child: ObservedNode?
             if isCollection {
-                // An added, removed or moved element changes the order. The collection's own field stands for the
-                // order.
+                // An added, removed or moved element changes the order. `wholeField` of the collection's node stands
+                // for the order.
                 if isLast, change.operation != .replace { concerned.append((node, Self.wholeField)) }
                 child = node.existingChild(.element(token))
                 if isLast, let child { concerned.append((child, Self.wholeField)) }
@@ -69,14 +69,15 @@ extension ObservedNode {
         return concerned
     }
 
-    /// Returns the fields here and below that were read and may change without a reported change, because they are or
-    /// may hold omitted fields.
+    /// Returns the fields at this node and below that were read and are, or may hold, omitted fields.
+    ///
+    /// Such a field may change without a reported change.
     func unreportedFields(among fields: [StateField]) -> [Field] {
         let below = existingChildren
         var found: [Field] = readsWhole && fields.mayOmit ? [(self, Self.wholeField)] : []
         for (index, field) in fields.enumerated() {
             let child = below[.field(index)]
-            // If values inside of a value were read, only those reads count.
+            // If parts of the value were read, these parts are checked, and not the whole value.
             let isEnd = field.isOmitted || child?.wasReadWithin != true && OmittedFields.mayBe(in: field.type)
             if wasRead(index), isEnd { found.append((self, index)) }
             if let child { found += child.unreportedFields(among: field.nested?() ?? []) }
@@ -85,7 +86,7 @@ extension ObservedNode {
         return found
     }
 
-    /// Notifies all observers here and below.
+    /// Notifies all observers at this node and below.
     func tellAll() {
         for field in 0..<ChangeMark.fieldsMax { mutate(field) {} }
         mutate(Self.wholeField) {}

@@ -58,12 +58,12 @@ public final class ObservedNode: Observable, Sendable {
     /// elements.
     @usableFromInline static let wholeField = ChangeMark.fieldsMax
 
-    /// Made once, because making such a key path costs a microsecond.
+    /// The key paths of all fields, made once, because each costs a microsecond to make.
     private static let keyPaths = (0...wholeField).map {
         field -> any KeyPath<ObservedNode, Void> & Sendable in \.[field: field]
     }
 
-    /// Returns the node below, the same at every call.
+    /// Returns the node at a step below, which is the same at every call.
     @usableFromInline
     func child(_ step: Step) -> ObservedNode {
         surroundings.withLock { surroundings in
@@ -78,7 +78,7 @@ public final class ObservedNode: Observable, Sendable {
         }
     }
 
-    /// Returns the node below, if it has been made.
+    /// Returns the node at a step below, if it has been made.
     func existingChild(_ step: Step) -> ObservedNode? {
         surroundings.withLock { $0.children[step] }
     }
@@ -176,7 +176,7 @@ public final class ObservedNode: Observable, Sendable {
         didSet(field)
     }
 
-    // MARK: - What was read
+    // MARK: - Recorded reads
 
     /// The nodes below that have been made.
     var existingChildren: [Step: ObservedNode] { surroundings.withLock { $0.children } }

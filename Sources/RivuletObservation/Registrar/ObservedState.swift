@@ -1,11 +1,11 @@
 /// The owner of a state, which makes each of its fields observable by `withObservationTracking` and `Observations`.
 ///
-/// A read of `owner.state.profile.name` depends on that name, and on `profile` as a whole, and on nothing else. Writes
-/// go through `state` too. A replaced state, as by a reset or a restore, notifies the observers of every path with
-/// another value, and the observers of omitted fields. An equal state notifies no other observers. Observers must not
-/// read the state before they return: they are notified before a field changes, as Swift's `onChange` is, and while an
-/// element is added or removed. One thread at a time may use it. Source: <Tests/Rows/Systems.md#notification>; an owner
-/// of a `@ObservableValue` needs no such class.
+/// An observer that reads `owner.state.profile.name` is notified of a write to that name and of a new `profile`, and of
+/// no other write. Writes go through `state` too. An assignment of a whole state, such as a reset, notifies the
+/// observers of each path with a new value, and the observers of omitted fields. Observers must not read the state
+/// before they return: they are notified before a field changes, as Swift's `onChange` is, and while an element is
+/// added or removed. One thread at a time may use it. An `@ObservableValue` needs no such owner.
+/// Source: <Tests/Rows/Systems.md#notification>.
 public final class ObservedState<State: ObservableState> {
     private var storage: State
     private let node = ObservedNode()

@@ -13,8 +13,8 @@ extension ChangeCollector {
         *,
         unavailable,
         message: """
-            a field of a state needs a type that JSON can have: put @ObservableState on the type, to track it inside, or make it \
-            Codable, or mark the field @ObservationStateIgnored
+            a field of a state needs a type that JSON can have: put @ObservableState on the type, which tracks its fields, or make \
+            it Codable, or mark the field @ObservationStateIgnored
             """
     )
     public mutating func field<Value>(
@@ -32,8 +32,8 @@ extension ChangeCollector {
         *,
         unavailable,
         message: """
-            a field of a state needs a type that JSON can have, also in a wrapper: put @ObservableState on the type, to track it \
-            inside, or make it Codable, or mark the field @ObservationStateIgnored without a wrapper
+            a field of a state needs a type that JSON can have, also in a wrapper: put @ObservableState on the type, which tracks \
+            its fields, or make it Codable, or mark the field @ObservationStateIgnored without a wrapper
             """
     )
     public mutating func field<Wrapper: ObservableWrapper>(

@@ -3,13 +3,13 @@ public import RivuletJSON
 /// The selection of one walk over the fields of a state: all members of the object, or the value at a path below one
 /// field.
 ///
-/// Generated code passes every field in the order of declaration; overloads choose by the field's type.
+/// Generated code passes every field in the order of declaration; the field's type selects the overload.
 public struct FieldSelection {
     /// The position of the only selected field; nil for all fields.
     @usableFromInline let position: Int?
     /// The path below that field.
     @usableFromInline let path: ArraySlice<String>
-    /// True if the selected value was there and was written.
+    /// True if the selected value exists and was written.
     @usableFromInline var isWritten = false
 
     /// Selects every field.

@@ -8,8 +8,8 @@ import RivuletJSON
 /// A case of an enum with a single value without a label, `case editing(Draft)`, gets a variable of its name, a
 /// `Draft?`. The variable is for edits in place: `state.mode.editing?.city = "x"`. It is nil while the enum has another
 /// case. Setting a value makes the enum this case. Setting nil while the enum has this case makes it the first case
-/// without values; if there is no such case, it stays as it is. An enum that has a member of that name keeps its own.
-/// Enums with raw values need no macro: they conform to `JSONCodable`.
+/// without values; if there is no such case, it stays as it is. If the enum declares a member of that name itself, the
+/// case gets no variable. Enums with raw values need no macro: they conform to `JSONCodable`.
 @attached(member, names: named(_$observationRegistrar), named(_$Index), arbitrary)
 @attached(memberAttribute)
 @attached(
@@ -130,12 +130,12 @@ public macro Wrapped<Wrapper: ObservableWrapper>(
 
 /// Makes a struct an ``ObservableValue``, with every stored `var` observable by itself.
 ///
-/// The struct has at most 64 fields, counting all branches of an `#if`. It has no `lazy`, `weak`, `unowned` or property
-/// wrappers. `willSet` and `didSet` stay and run at every write, as in a plain struct. Members that are there already
-/// are not added again: write `shouldNotifyObservers(_:_:)` for a type of field to decide which writes notify
-/// observers. Codable uses the declared names, by a generated `CodingKeys`. A `CodingKeys` of your own belongs in the
-/// struct, not in an extension, and names the storages (`case _count = "count"`). Source: <Tests/Rows/Systems.md#b-02>
-/// to B-06.
+/// The struct has at most 64 fields, including those in all branches of an `#if`. It has no `lazy`, `weak`, `unowned`
+/// or property wrappers. `willSet` and `didSet` stay and run at every write, as in a plain struct. A member that the
+/// struct declares itself is not generated: declare `shouldNotifyObservers(_:_:)` for a type of field to decide which
+/// writes notify observers. Codable uses the declared names, by a generated `CodingKeys`. A `CodingKeys` of your own
+/// belongs in the struct, not in an extension, and names the storages (`case _count = "count"`).
+/// Source: <Tests/Rows/Systems.md#b-02> to B-06.
 @attached(
     member,
     names: named(_$id),

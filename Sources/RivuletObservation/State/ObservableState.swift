@@ -39,11 +39,11 @@ public protocol ObservableState: StateNode, Codable, SendableMetatype {
     ) throws(JSONError)
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Passes every field to a selection, which writes the selected ones.
+    /// Passes every field to a selection, which writes the selected fields.
     func _$encode(_ fields: inout FieldSelection, into writer: inout JSONWriter)
 }
 
-/// The way in which a field takes JSON that is read for it; generated code passes it on.
+/// The way in which JSON is read into a field; generated code passes it on.
 public enum StateEdit: Sendable {
     /// A nested state keeps fields that the document does not mention.
     case merge
@@ -53,9 +53,9 @@ public enum StateEdit: Sendable {
 
 extension ObservableState {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Takes the value from an empty document, which gives all values if every field has an initialiser.
+    /// Reads a state from an empty document, and writes the field's value.
     ///
-    /// For other states, the macros write a function of their own.
+    /// This works only if every field has an initial value. For other states, the macro generates a function.
     public static func _$encodeDefault(of position: Int, into writer: inout JSONWriter) -> Bool {
         do throws(JSONError) {
             var reader = JSONReader(Array("{}".utf8))
@@ -126,8 +126,7 @@ extension ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Merges a partial document into this value: fields without a key keep their value, nested states merge, wrappers
-    /// check.
+    /// Merges a partial document into this value: fields without a key keep their value, and nested states are merged.
     public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
         try reader.object { (name, reader) throws(JSONError) in
             guard let position = Self._$position(of: name) else { return try reader.unknownKey(name) }

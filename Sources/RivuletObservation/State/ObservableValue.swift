@@ -1,12 +1,13 @@
 public import FoundationEssentials
 public import Observation
 
-/// The identity that distinguishes an observable value from equal ones; generated code uses this name, so that it needs
-/// no import.
+/// The identity that distinguishes an observable value from equal values.
+///
+/// Generated code uses this name, so that it needs no import.
 public typealias ObservationIdentity = UUID
 
-/// A struct with fields that `withObservationTracking` and `Observations` observe one by one, without an owner that
-/// Rivulet knows of.
+/// A struct with fields that `withObservationTracking` and `Observations` observe one by one, without an
+/// ``ObservedState`` as the owner.
 ///
 /// Conform by the macro of the same name. A copy made by assignment is observed as its original (lineage): a write to
 /// the copy notifies the observers of the original. They are notified at once, and not when the copy is put back. The
@@ -28,7 +29,7 @@ public protocol ObservableValue: Observable {
 
 extension ObservableValue {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Always nil: a type that is written by hand has no fields.
+    /// Always nil: a type without the macro has no observed fields.
     public static func _$position(of keyPath: PartialKeyPath<Self>) -> Int? { nil }
 }
 
@@ -51,7 +52,7 @@ public func _$identity<Value: ObservableValue>(of value: Value?) -> ObservationI
 /// Returns the identity of a field's value by its dynamic type, for a declared type that does not show it: a type
 /// parameter, or `any` of a protocol.
 ///
-/// An optional counts as its value if there is one.
+/// The identity of an optional is that of its value.
 /// Source: <Tests/Rows/Systems.md#b-08>, B-10, B-15.
 @inlinable
 public func _$openIdentity<Value>(of value: Value) -> ObservationIdentity? {
@@ -66,16 +67,16 @@ public func _$openIdentity<Value>(of value: Value) -> ObservationIdentity? {
 public func _$isChange<Value>(_ old: Value, _ new: Value) -> Bool { true }
 
 // swift-format-ignore: NoLeadingUnderscores
-/// Returns true if a write to a field in a class notifies observers: its values differ.
+/// Returns true if the values differ, so that a write to a field in a class notifies observers.
 @inlinable
 public func _$isChange<Value: Equatable>(_ old: Value, _ new: Value) -> Bool { old != new }
 
 // swift-format-ignore: NoLeadingUnderscores
-/// Returns true if a write to a field in a class notifies observers: the objects differ.
+/// Returns true if the objects differ, so that a write to a field in a class notifies observers.
 @inlinable
 public func _$isChange<Value: AnyObject>(_ old: Value, _ new: Value) -> Bool { old !== new }
 
 // swift-format-ignore: NoLeadingUnderscores
-/// Returns true if a write to a field in a class notifies observers: its values differ.
+/// Returns true if the values differ, so that a write to a field in a class notifies observers.
 @inlinable
 public func _$isChange<Value: Equatable & AnyObject>(_ old: Value, _ new: Value) -> Bool { old != new }

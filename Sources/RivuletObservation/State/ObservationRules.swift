@@ -1,21 +1,21 @@
-/// The rules by which a field's observers are notified, and by which a value gets observers.
+/// The rules by which a field's observers are notified, and by which a value gets its node.
 ///
 /// | | field of `@ObservableState` | the same in a wrapper | field of `@ObservableValue` |
 /// |---|---|---|---|
 /// | a whole write of an equal value | silent | notified | silent, as the type's own comparer says |
-/// | an edit in place | notified | notified | notified, and counts as a read |
-/// | the giver of a value's observers | its owner, ``ObservedState`` | the same | itself, when it is made |
+/// | an edit in place | notified | notified | notified, and also a read |
+/// | the source of a value's node | its owner, ``ObservedState`` | the same | the value itself, when it is made |
 ///
 /// The first row is in ``ObservationStateRegistrar``: `set` of a leaf, of a wrapper, and `willSet` of a value. The
-/// others are here. Change streams have one rule for all, the net difference. These rules are for Swift's `Observation`
-/// in the process. Source: <Tests/Rows/Systems.md#notification>.
+/// other rows are in this enum. These rules are for Swift's `Observation` in the process. Change streams report the net
+/// difference for all fields. Source: <Tests/Rows/Systems.md#notification>.
 public enum ObservationRules: Sendable {
     /// A value is observed through its owner.
     case state
     /// Every value is born observable.
     case value
 
-    /// True if an in-place edit counts as a read of the field.
+    /// True if an in-place edit is also a read of the field.
     @inlinable var countsEditsAsReads: Bool { self == .value }
 
     /// True if a value has a node of its own from the start, and gets none from its container.

@@ -1,24 +1,24 @@
 public import RivuletJSON
 
-/// The functions by which generated code writes and reads fields; overloads choose by the field's type.
+/// The functions by which generated code writes and reads fields; the field's type selects the overload.
 ///
 /// Types that are ``JSONCodable`` are written directly as bytes. Types that are only Codable take the slow way through
 /// ``CodableJSON``.
 public enum StateCoding {
     /// The error for a path to a field that does not exist.
     public static func noField(_ name: String, _ reader: JSONReader) -> JSONError {
-        reader.error(.mismatch, "the recorded path leads to \"\(name)\", which is no tracked field of this place")
+        reader.error(.mismatch, "the path of the recorded change has \"\(name)\", but there is no such tracked field")
     }
 
     /// The error for an operation that only elements of keyed collections support.
     static func noOperation(_ operation: StateChange.Operation, _ reader: JSONReader) -> JSONError {
         reader.error(
             .mismatch,
-            "a recorded \"\(operation.rawValue)\" leads to a place that is no element of a collection"
+            "a recorded \"\(operation.rawValue)\" has a path that is not the path of a collection's element"
         )
     }
 
-    /// Reads the whole value of a change; the only operation on one is `replace`.
+    /// Reads the value of a change to a whole value; the operation must be `replace`.
     static func whole<Value: JSONCodable>(
         _ operation: StateChange.Operation,
         json reader: inout JSONReader
@@ -32,7 +32,7 @@ public enum StateCoding {
         var writer = JSONWriter()
         value.encodeJSON(into: &writer)
         guard !writer.hasUnrepresentableNumber else {
-            let detail = "a number in it is NaN or infinite, for which JSON has no form; write a finite one"
+            let detail = "the value has a NaN or an infinity, which JSON cannot represent; write a finite number"
             let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: detail)
             throw EncodingError.invalidValue(value, context)
         }
@@ -170,7 +170,7 @@ extension StateCoding {
         return value
     }
 
-    /// The error for a key that must be there.
+    /// The error for a missing key that is required.
     static func missing(_ name: String, _ reader: JSONReader) -> JSONError {
         reader.error(.missing, "the key \"\(name)\" is missing, and its field has no default")
     }

@@ -8,7 +8,7 @@ public struct StateField: Sendable {
     public let schema: JSONSchema
     /// The shape of the values that can be read into the field; a wrapper may change a value, but refuses none.
     public let accepted: JSONSchema
-    /// True if a document must mention the field to make a new value of the state.
+    /// True if a document for a new state must have the field.
     public let isRequiredToRead: Bool
     /// The wrapper's name without its type arguments, if the field has one.
     public let wrapper: String?
@@ -43,8 +43,8 @@ public struct StateField: Sendable {
 
     /// The JSON of the initialiser's value after the wrapper; nil if there is none, or if it differs each time.
     ///
-    /// The initialiser of an id or of a time gives another value each time, which is no default. The same holds for a
-    /// number that JSON does not have, and for a value that has another order in each process.
+    /// A value that differs each time, such as a new id or the present time, is no default. Neither is a number that
+    /// JSON cannot represent, or a value with another order in each process.
     private func defaultValue<State: ObservableState>(of state: State.Type) -> JSONValue? {
         func bytes() -> [UInt8]? {
             var writer = JSONWriter()
@@ -70,7 +70,7 @@ extension StateField {
         String("\(wrapper)".prefix { $0 != "<" })
     }
 
-    /// Returns the position of a field among names that are separated by newlines; nil if it is not there.
+    /// Returns the position of a field among names that are separated by newlines; nil if the name is not among them.
     ///
     /// No name in Swift has a newline. Generated code calls this function.
     public static func position(of name: String, in names: String) -> Int? {
@@ -93,7 +93,7 @@ extension StateField {
     }
 }
 
-// Overloads choose by the field's type, which the key path to the storage gives. Generated code calls them.
+// The field's type, which the key path to the storage gives, selects the overload. Generated code calls them.
 extension StateField {
     /// Describes a field.
     public init<State, Value: JSONCodable>(
@@ -234,8 +234,9 @@ extension StateField {
     }
 }
 
-/// Returns the fields of a nested state, the cases of a nested enum, or the fields of a keyed collection's elements; an
-/// optional counts as its value.
+/// Returns the fields of a nested state, the cases of a nested enum, or the fields of a keyed collection's elements.
+///
+/// For an optional, it returns the fields of the wrapped type.
 private func stateFields(of type: Any.Type) -> (@Sendable () -> [StateField])? {
     if let state = type as? any ObservableState.Type { return { state._$fields } }
     if let cases = type as? any ObservableEnum.Type { return { cases._$fields } }

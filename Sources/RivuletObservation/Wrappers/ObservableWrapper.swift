@@ -3,8 +3,8 @@ public import RivuletJSON
 /// A type that keeps a field's value and may change a value that is written to it.
 ///
 /// A wrapper is used by `@Wrapped`, and by the long form, `@ObservableStateWrapper`. Every write makes a fresh wrapper
-/// of the value, so anything else in the wrapper is lost. The value of a wrapper that changes it should be `Equatable`:
-/// only then can the change be reported. Source: <Tests/Rows/Systems.md#a-17>.
+/// of the value, so anything else in the wrapper is lost. If a wrapper changes values, their type should be
+/// `Equatable`: only then is the change reported. Source: <Tests/Rows/Systems.md#a-17>.
 public protocol ObservableWrapper<WrappedValue> {
     /// The type that the field shows.
     associatedtype WrappedValue
@@ -36,7 +36,7 @@ extension ObservableWrapper {
     /// False by default: an edited value goes through `makeWrapper`.
     @inlinable public static var editsInPlace: Bool { false }
 
-    /// The wrapper does not restrict the shape.
+    /// Returns the shape of the value.
     public static func jsonSchema(of value: JSONSchema, config: Config) -> JSONSchema { value }
 }
 

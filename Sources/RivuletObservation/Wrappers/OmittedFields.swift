@@ -2,8 +2,8 @@ import Synchronization
 
 /// Looks for omitted fields in the types that a type is made of: states, enums, optionals and Swift's collections.
 ///
-/// Omitted fields inside of other types are not found. No change reports an omitted field, so a read of a value that
-/// may hold one is a read of something unreported.
+/// Omitted fields inside of other types are not found. No change reports an omitted field, so a value that may hold
+/// such a field can change without a report.
 @usableFromInline
 enum OmittedFields {
     /// The answers for types that were searched before.
@@ -20,7 +20,7 @@ enum OmittedFields {
         return answer
     }
 
-    /// Searches a type, but no visited type again, because types may be recursive.
+    /// Searches a type; a visited type is not searched again, because types may be recursive.
     private static func search(_ type: Any.Type, _ visited: inout Set<ObjectIdentifier>) -> Bool {
         guard visited.insert(ObjectIdentifier(type)).inserted else { return false }
         if let state = type as? any ObservableState.Type {

@@ -1,4 +1,4 @@
-// This file owns the check that a state may hold more transient values than its default state.
+// This file owns the check if a state may hold transient values that its default state does not have.
 
 extension ObservableState {
     // swift-format-ignore: NoLeadingUnderscores
@@ -18,7 +18,7 @@ private struct TransientElements {
         let isElement: Bool
     }
 
-    /// Types may be recursive.
+    /// The types that were searched; types may be recursive.
     private var visited: Set<Visit> = []
 
     mutating func finds(in type: Any.Type, isElement: Bool) -> Bool {

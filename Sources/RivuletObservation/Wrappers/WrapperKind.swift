@@ -5,8 +5,8 @@
 /// needs a kind for `@Wrapped`. A wrapper that is not generic is its own kind.
 public protocol WrapperKind {}
 
-// `_$Kind` is there for the compiler's sake: it crashes (Swift 6.3) at a generic type alias of a generic type without
-// arguments, and has an error for `_$Kind`.
+// Macros use `_$Kind` because the compiler (Swift 6.3) crashes at a generic type alias of a generic type without
+// arguments. For `_$Kind` of such a type it reports an error.
 
 extension WrapperKind {
     // swift-format-ignore: NoLeadingUnderscores
@@ -22,7 +22,7 @@ extension ObservableWrapper {
 
 /// The kind of a wrapper that is not generic; generated code uses it.
 public enum SingleWrapper<Wrapper: ObservableWrapper>: WrapperKind {
-    /// The wrapper, of any type.
+    /// The wrapper, for a field of any type.
     public typealias Of<Value> = Wrapper
 }
 
