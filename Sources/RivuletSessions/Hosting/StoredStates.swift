@@ -87,7 +87,7 @@ public final class StoredStates: StateStorage {
             }
         }
         guard id.count <= idBytesMax else {
-            throw .unavailable(detail: "the persistenceKey \"\(key)\" makes an id of over \(idBytesMax) bytes: shorten it")
+            throw .unavailable(detail: "the persistenceKey \"\(key)\" makes an id over \(idBytesMax) bytes: shorten it")
         }
         return SessionKey(app: app, id: String(decoding: id, as: UTF8.self))
     }
