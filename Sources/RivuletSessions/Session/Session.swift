@@ -404,8 +404,7 @@ package final class Session {
         )
     }
 
-    /// Makes a pending dispatch of the step, with its position in the session's history, its log entry and its
-    /// idempotency record.
+    /// Makes the pending dispatch of a step: its position in the history, its log entry and its idempotency record.
     func pending(
         _ dispatch: QueuedDispatch,
         _ step: SessionStep,
