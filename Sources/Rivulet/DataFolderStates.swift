@@ -8,15 +8,15 @@ import Synchronization
 
 /// Stores the persistent halves of in-process states in SQLite, in the folder `states` of the data folder.
 ///
-/// The folder is separate from a server's database, so both can run at the same time. A server locks only its own
-/// database, in this process or another one. All managers of a process share one lock and one file. The first manager
-/// that reads or writes opens the file, which stays open until the process ends. A second process is refused.
+/// A server locks only its own database, so a server in this process or in another one can use the same data folder.
+/// All managers of a process share one lock and one file. The first manager that reads or writes opens the file, which
+/// stays open until the process ends. A second process cannot open it meanwhile.
 public struct DataFolderStates: StateStorage {
     private static let open = Mutex<[String: (engine: SQLiteStorageEngine, states: StoredStates)]>([:])
 
     private let folder: String
 
-    /// Creates a storage below this data folder; nil: below RIVULET_DATA, or `./data` if that is not set.
+    /// Creates a storage below a data folder; nil means RIVULET_DATA, or `./data` if that is not set.
     public init(folder: String? = nil) {
         self.folder = ProcessFolder.path(folder)
     }
@@ -51,11 +51,11 @@ public struct DataFolderStates: StateStorage {
 extension UIStateManager {
     /// Creates a manager with the defaults, and with the stored `p` if there is one.
     ///
-    /// `p` is stored in SQLite, see ``DataFolderStates``.
+    /// `p` is the stored half of the state. It is stored in SQLite, see ``DataFolderStates``.
     /// - Parameters:
     ///   - defaultState: Makes the state of a new session, and of a reset.
-    ///   - persistenceKey: The key under which `p` is stored. Nil: nothing is stored, no file is opened, and a restart
-    ///     gives the defaults.
+    ///   - persistenceKey: The key under which `p` is stored. If it is nil, nothing is stored, no file is opened, and
+    ///     the state has its defaults after a restart.
     ///   - dispatchFilter: The filter, as for `setDispatchFilter`.
     public init(
         defaultState: @escaping @Sendable () -> State,

@@ -5,18 +5,18 @@ public import RivuletStores
 
 /// Stores values in SQLite, in the folder `values` of the data folder.
 ///
-/// The folder is separate from a server's database, so both can run at the same time. A server locks only its own
-/// database, in this process or another one. All values of a process share one lock and one file. The first value
-/// that is read or written opens the file, which stays open until the process ends. A second process is refused.
+/// A server locks only its own database, so a server in this process or in another one can use the same data folder.
+/// All values of a process share one lock and one file. The first value that is read or written opens the file, which
+/// stays open until the process ends. A second process cannot open it meanwhile.
 public struct DataFolderValues: ItemStorage, Hashable {
-    /// Opens the file and keeps the order of the requests.
+    /// The queue that opens the file and keeps the order of the requests.
     ///
-    /// Requests must not wait for the opening.
+    /// The callers of requests must not wait for the opening.
     private static let queue = DispatchQueue(label: "rivulet.values")
 
     private let folder: String
 
-    /// Creates a storage below this data folder; nil: below RIVULET_DATA, or `./data` if that is not set.
+    /// Creates a storage below a data folder; nil means RIVULET_DATA, or `./data` if that is not set.
     public init(folder: String? = nil) {
         self.folder = ProcessFolder.path(folder)
     }

@@ -11,15 +11,18 @@ import Musl
 import Darwin
 #endif
 
-/// The keys of this process.
+/// The sealing keys of secrets for which the app gives no keys.
 ///
-/// They are loaded when they are first needed, because the search for them may create a file.
+/// They are loaded when they are first needed, because loading them may create the key's file.
 final class ProcessKeys: Sendable {
     private let folder: String
     private let environment: [String: String]?
     private let found = Mutex<SealingKeys?>(nil)
 
-    /// Creates the keys of ``SecretKeys``; nil: of RIVULET_DATA, or `./data`, and of the variables of the process.
+    /// Creates the object, which takes its keys from ``SecretKeys``.
+    ///
+    /// A nil `folder` means RIVULET_DATA, or `./data` if that is not set. A nil `environment` means the variables of
+    /// the process.
     init(folder: String? = nil, environment: [String: String]? = nil) {
         self.folder = ProcessFolder.path(folder)
         self.environment = environment
@@ -27,7 +30,7 @@ final class ProcessKeys: Sendable {
 
     /// Returns the keys.
     ///
-    /// If there are none, the next call searches again.
+    /// If the keys cannot be loaded, the next call tries again.
     ///
     /// - Throws: The reason that there are no keys; the log has the full reason.
     func keys(_ logger: Logger) throws(KeychainError) -> SealingKeys {

@@ -1,4 +1,4 @@
-// This file opens the databases that stores without a server have in the data folder.
+// This file opens the databases in the data folder that values, states and stores use without a server.
 
 public import RivuletSQLite
 public import RivuletSessions
@@ -7,10 +7,11 @@ import Synchronization
 extension SQLiteStorageEngine {
     private static let opened = Mutex<[String: SQLiteStorageEngine]>([:])
 
-    /// Returns the database at a path below a data folder; nil: below RIVULET_DATA, or `./data` if that is not set.
+    /// Returns the database at a path below a data folder.
     ///
-    /// The first call of a process opens the database, and all callers share it. It stays open until the process ends
-    /// or a caller closes it; the next call then opens it again. Source: <Tests/Rows/Systems.md#e-29>.
+    /// A nil `dataFolder` means RIVULET_DATA, or `./data` if that is not set. The first call of a process opens the
+    /// database, and all callers share it. It stays open until the process ends or a caller closes it; the next call
+    /// then opens it again. Source: <Tests/Rows/Systems.md#e-29>.
     /// - Throws: The error of `start()`.
     public static func `default`(
         appendingPath path: String,

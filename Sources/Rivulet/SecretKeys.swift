@@ -1,7 +1,7 @@
 import FoundationEssentials
 public import RivuletServer
 
-/// The secret of a process and its predecessor, which stays valid until nothing of it is in use.
+/// The secret key of a process, and the key before it, with which existing cookies and sealed values stay valid.
 public struct SecretKeys: Sendable {
     /// The key that signs cookies, makes fingerprints and seals values.
     public let current: SecretKey
@@ -16,8 +16,8 @@ public struct SecretKeys: Sendable {
     /// counts as unset.
     ///
     /// - Parameters:
-    ///   - folder: The data folder. Nil: there is none, and without a variable a secret is made for this run.
-    ///   - environment: The variables; nil: those of the process.
+    ///   - folder: The data folder. If it is nil and no variable has a key, the current key is random and not stored.
+    ///   - environment: The variables; nil means the variables of the process.
     /// - Throws: `ServerError` if a key is too short or is given twice, or if its file cannot be read or is readable
     ///   by other users.
     public init(keptIn folder: String?, environment: [String: String]? = nil) throws(ServerError) {

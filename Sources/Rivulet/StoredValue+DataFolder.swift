@@ -1,4 +1,4 @@
-// This file makes the stored values of an app that names no storage.
+// This file makes stored values and secrets in the data folder, for apps that give no storage.
 
 public import Logging
 public import RivuletStores

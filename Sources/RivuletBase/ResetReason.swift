@@ -13,6 +13,6 @@ package enum ResetReason: String, CaseIterable, Sendable {
     /// The stream has other key paths than the cursor.
     case pathsChanged = "paths-changed"
 
-    /// The causes of streams of stores and values.
+    /// The causes that a reset of a store's or a value's stream can have.
     package static let ofShared: [ResetReason] = [.unknownCursor, .historyGone, .epochChanged]
 }

@@ -12,7 +12,7 @@ import Darwin
 /// Makes, verifies and restores backups.
 struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a backup of a data folder, also while a server uses it; verify one, or restore it.",
+        abstract: "Back up a data folder, also while a server uses it; verify a backup, or restore it.",
         discussion: "\"rivulet backup TO\" is \"rivulet backup create TO\".",
         subcommands: [Create.self, Verify.self, Restore.self],
         defaultSubcommand: Create.self
@@ -21,10 +21,10 @@ struct Backup: ParsableCommand {
     /// Makes a backup.
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Copy a data folder into a folder that is empty or not there.",
+            abstract: "Copy a data folder into a folder that is empty or does not exist.",
             discussion: """
-                The server goes on meanwhile. Every row of the copy is read and checked before the backup counts. The copy has the \
-                server's secret key if that is in the data folder, so keep the backup as safe.
+                A server can use the data folder meanwhile. Every row of the copy is read and checked before the backup is complete. \
+                The copy has the server's secret key if the key is in the data folder, so keep the backup as safe as the folder.
                 """
         )
 
@@ -67,7 +67,7 @@ struct Backup: ParsableCommand {
     /// Verifies a backup.
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Read a whole backup; exits with 1 and names what is damaged."
+            abstract: "Read a whole backup; list the damage and exit with 1 if there is any."
         )
 
         @Argument(help: "The folder with the backup.")
@@ -84,7 +84,7 @@ struct Backup: ParsableCommand {
     /// Restores a backup.
     struct Restore: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put a backup into a data folder that is empty or not there, after it was verified."
+            abstract: "Verify a backup, then copy it into a data folder that is empty or does not exist."
         )
 
         @Option(help: "The data folder.")

@@ -3,24 +3,25 @@ import FoundationEssentials
 import Rivulet
 import RivuletExamples
 
-/// Reads all stored sessions as `serve` would.
+/// Reads all stored sessions as `serve` would, or repairs damaged indexes.
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List damage, and what is stored and this build could not read, before it is deployed.",
+        abstract: "List damage, and stored data that this build cannot read, before the build is deployed.",
         discussion: """
-            Writes nothing, and may run beside the server that uses the folder. Exits with 1 when there is damage, a session that could not be \
-            read, a migration step that needs a path which no session has, an item of a store or a value that could not, or a session of an app that this build does not host; with --strict also \
-            when anything that is stored has no field in this build, and is ignored for that. Secrets are not opened.
+            Writes nothing without --repair, and may run beside the server that uses the folder. Exits with 1 if there is damage, or if this \
+            build cannot read a session, an item of a store or a value. Exits with 1 also if a migration step needs a path that no session has, \
+            or if this build does not host the app of a session. With --strict, stored data without a field in this build, which is ignored, \
+            is a reason for 1 too. Secrets are not opened.
             """
     )
 
     @Option(help: "The folder that keeps the sessions.")
     var data: String = Environment.text("DATA") ?? "./data"
 
-    @Flag(help: "Exit with 1 also when something stored is ignored.")
+    @Flag(help: "Exit with 1 also if stored data is ignored.")
     var strict = false
 
-    @Flag(help: "Build damaged indexes anew, in a folder that no server uses.")
+    @Flag(help: "Rebuild damaged indexes, in a folder that no server uses.")
     var repair = false
 
     func run() throws {

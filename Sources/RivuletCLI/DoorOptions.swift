@@ -5,23 +5,23 @@ import Rivulet
 
 /// The hosts, pages and proxies that the server accepts, and its access by other machines.
 struct DoorOptions: ParsableArguments {
-    @Flag(help: "Listen where other machines reach the server, although it asks no client for credentials.")
+    @Flag(help: "Listen on an address that other machines can reach. The server asks no client for credentials.")
     var open = false
 
     @Option(
-        help: "Further hosts that requests may name: a.example,.b.example (the dot: all subdomains). (default: none)"
+        help: "Further hosts that requests may name: a.example,.b.example (a dot means all subdomains). (default: none)"
     )
     var allowedHosts: String?
 
     @Option(
-        help: "Origins whose pages may use the server: http://localhost:5173,https://*.example.com. (default: none)"
+        help: "Origins of pages that may use the server: http://localhost:5173,https://*.example.com. (default: none)"
     )
     var allowedOrigins: String?
 
     @Option(help: "The address under which clients know the server: https://rivulet.example. (default: its own)")
     var publicURL: String?
 
-    @Option(help: "Proxies whose X-Forwarded-Proto counts: 10.0.0.7,10.1.0.0/16. (default: none)")
+    @Option(help: "Proxies that the server trusts to set X-Forwarded-Proto: 10.0.0.7,10.1.0.0/16. (default: none)")
     var trustedProxies: String?
 
     @Option(help: "The Content-Security-Policy of the pages in the public folder. (default: that of Rivulet's pages)")

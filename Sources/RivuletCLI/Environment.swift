@@ -15,7 +15,7 @@ enum Environment {
         "OPEN", "ALLOWED_HOSTS", "ALLOWED_ORIGINS", "PUBLIC_URL", "TRUSTED_PROXIES", "CONTENT_SECURITY_POLICY",
     ]
 
-    /// Returns the variable's text; nil if it is unset or empty.
+    /// Returns the variable's text; nil if it is unset or empty, or if it is the address of a service.
     static func text(_ name: String) -> String? {
         precondition(names.contains(name), "Environment.names lacks \(name)")
         guard let text = ProcessInfo.processInfo.environment[prefix + name], !text.isEmpty else { return nil }

@@ -5,8 +5,8 @@ struct Health: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ask a running server whether it is alive.",
         discussion: """
-            Asks /healthz. Exits with 0 when the answer is 200. Exits with 1 after one line that says why not, at the latest after 3 \
-            seconds. RIVULET_HOST and RIVULET_PORT stand in for the options, as they do for serve.
+            Requests /healthz. Exits with 0 if the answer is 200. Otherwise prints one line with the reason and exits with 1, after at \
+            most 3 seconds. RIVULET_HOST and RIVULET_PORT replace missing options, as they do for serve.
             """
     )
 

@@ -23,7 +23,7 @@ struct HealthQuestion: ~Copyable {
         let line = try question.statusLine()
         let words = line.split(separator: " ")
         guard words.count >= 2, words[0].hasPrefix("HTTP/1.") else {
-            throw HealthError("the server at \(target) does not answer in HTTP; name Rivulet's port with --port")
+            throw HealthError("the server at \(target) does not answer in HTTP; give Rivulet's port with --port")
         }
         guard words[1] == "200" else { throw HealthError("the server at \(target) answers \(words[1]) to /healthz") }
     }
@@ -47,7 +47,7 @@ struct HealthQuestion: ~Copyable {
         var found: UnsafeMutablePointer<addrinfo>?
         // SAFETY: after a success, `found` is a list that this function owns and frees below.
         guard unsafe getaddrinfo(target.address, "\(target.port)", &hints, &found) == 0, let list = unsafe found else {
-            throw HealthError("the host \"\(target.address)\" is not an IP address; give the server's own with --host")
+            throw HealthError("the host \"\(target.address)\" is not an IP address; give the server's one with --host")
         }
         defer { unsafe freeaddrinfo(list) }
         let info = unsafe list.pointee
@@ -122,7 +122,7 @@ struct HealthQuestion: ~Copyable {
 
     private borrowing func unreachable(_ code: Int32) -> HealthError {
         HealthError(
-            "no server can be reached at \(target): \(Self.reason(code)); name its place with --host and --port"
+            "no server can be reached at \(target): \(Self.reason(code)); give its address with --host and --port"
         )
     }
 

@@ -17,13 +17,13 @@ struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve the hosted apps until SIGTERM or SIGINT.",
         discussion: """
-            Every option has an environment variable: --port is RIVULET_PORT. Options win, also --data over RIVULET_MEMORY and --memory over \
-            RIVULET_DATA. A warning lists the variables of that prefix that are unknown.
+            Every option has an environment variable: --port has RIVULET_PORT. An option overrides its variable; --data overrides also \
+            RIVULET_MEMORY, and --memory overrides also RIVULET_DATA. A warning lists unknown variables that begin with RIVULET_.
 
-            The secret that cookies are signed and values are sealed under has variables only: RIVULET_SECRET_KEY is its text, at least 32 \
-            bytes, RIVULET_SECRET_KEY_FILE a file with it that only its owner may read; without both it is secret.key of the data folder, \
-            made where it is not there. To replace it, give the one before in RIVULET_OLDER_SECRET_KEY or RIVULET_OLDER_SECRET_KEY_FILE: \
-            what was made under it is still good.
+            The secret key signs cookies and seals values. It has no option, only variables: RIVULET_SECRET_KEY is its text, at least 32 \
+            bytes; RIVULET_SECRET_KEY_FILE names a file with the text that only its owner may read. Without both, the key is the file \
+            secret.key in the data folder, which is created if it does not exist. To replace the key, give the earlier key in \
+            RIVULET_OLDER_SECRET_KEY or RIVULET_OLDER_SECRET_KEY_FILE. Existing cookies and sealed values then stay valid.
             """
     )
 
@@ -31,19 +31,19 @@ struct Serve: ParsableCommand {
     var host: String = Environment.text("HOST") ?? "127.0.0.1"
 
     // Parsed unconditionally, so that "-1" is an invalid port and not an unknown option.
-    @Option(parsing: .unconditional, help: "The port to listen on, 0 to 65535; 0 takes a free one. (default: 8080)")
+    @Option(parsing: .unconditional, help: "The port to listen on, 0 to 65535; 0 takes a free port. (default: 8080)")
     var port: String?
 
-    @Option(help: "The folder that keeps sessions; made when it is not there. Not beside --memory. (default: ./data)")
+    @Option(help: "The folder for sessions, created if it does not exist. Not with --memory. (default: ./data)")
     var data: String?
 
-    @Flag(help: "Refuse to start with a damaged write-ahead log, instead of serving what is left.")
+    @Flag(help: "Refuse to start with a damaged write-ahead log, instead of serving the readable commits.")
     var requireClean = false
 
     @Flag(help: "Keep nothing on disk.")
     var memory = false
 
-    @Option(parsing: .unconditional, help: "Event loops, one thread each. (default: the cores)")
+    @Option(parsing: .unconditional, help: "The number of event loops, one thread each. (default: the cores)")
     var workers: Int?
 
     @Option(
@@ -58,10 +58,10 @@ struct Serve: ParsableCommand {
     )
     var logBytesPerSession: Int?
 
-    @Option(name: .customLong("public"), help: "The folder of static files. (default: ./Public where it is)")
+    @Option(name: .customLong("public"), help: "The folder of static files. (default: ./Public if it has index.html)")
     var publicFolder: String?
 
-    @Flag(help: "Give out cookies for TLS only, also when no trusted proxy says X-Forwarded-Proto: https.")
+    @Flag(help: "Make all cookies valid for TLS only, even if no trusted proxy sends X-Forwarded-Proto: https.")
     var secureCookies = false
 
     @OptionGroup(title: "Doors") var doors: DoorOptions
@@ -83,7 +83,8 @@ struct Serve: ParsableCommand {
             return handler
         }
         let logger = Logger(label: "rivulet")
-        // The address is the first line that a new user reads. If the start fails, the warning precedes the error.
+        // The warning follows the line with the address, which a new user should read first. If the start fails, the
+        // warning precedes the error.
         var warning = Environment.unknownVariables()
         defer { if let warning { logger.warning("\(warning)") } }
         let folder = try dataFolder()

@@ -4,10 +4,10 @@ import Rivulet
 /// Rewrites the databases of a data folder.
 struct Vacuum: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write the databases of a data folder anew, without what was deleted; from then on deletions erase.",
+        abstract: "Rewrite the databases of a data folder without deleted data; from then on deletions erase data.",
         discussion: """
-            Once for a folder of an older version; the databases of this one erase by themselves. It needs as much free space as the \
-            databases use, and refuses while a server uses the folder. An older layout is brought up to date.
+            Run it once for a folder of an older version; in databases of this version deletions erase their data. It needs as much free \
+            space as the databases use, and refuses to run while a server uses the folder. An older layout is updated.
             """
     )
 

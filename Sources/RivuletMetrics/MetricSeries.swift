@@ -61,9 +61,9 @@ enum MetricNumber {
 ///
 /// It can be used on any thread.
 final class HistogramSeries: Sendable {
-    /// The counts by bounds; the last count has no bound.
+    /// One count for each bound, and a last count without a bound.
     ///
-    /// Each count has only the values above the bound before.
+    /// Each count has only the values above the previous bound.
     struct Counts {
         var counts: [Int]
         var sum = 0.0

@@ -8,7 +8,7 @@ internal import Synchronization
 public final class PrometheusRegistry: MetricsExposition {
     /// The most combinations of names and labels.
     ///
-    /// Series beyond the limit count, but are not shown.
+    /// Handlers of further series accept values, but the text does not show them.
     public let seriesMax: Int
     private let state = Mutex(State())
 
@@ -22,7 +22,7 @@ public final class PrometheusRegistry: MetricsExposition {
     private struct State {
         var families: [String: Family] = [:]
         var seriesCount = 0
-        /// The number of series that exceeded the limit.
+        /// The number of handlers that were made for series beyond the limit.
         var refused: Int64 = 0
     }
 
@@ -112,8 +112,8 @@ public final class PrometheusRegistry: MetricsExposition {
         let made = series(label, dimensions, MetricDescription(Family.name(label), kind, "")) { _ in
             .number(NumberSeries())
         }
-        // The name belongs to a metric of another kind. The series counts, but is not shown, because a metric has one
-        // kind.
+        // The name belongs to a metric of another kind. The handler accepts values, but the text does not show them,
+        // because a metric has one kind.
         guard case .number(let series) = made else { return NumberSeries() }
         return series
     }

@@ -11,7 +11,7 @@ extension JSONSchema {
 
     /// Returns a sample value; `types` are the types around the value.
     ///
-    /// A type within itself is left out if its field is not required.
+    /// A field with one of these types is left out if it is not required.
     private func example(besides types: inout Set<Identity>) -> JSONValue? {
         switch self {
         case .any, .null: .null

@@ -27,7 +27,7 @@ public struct TypeScriptDeclarations: Sendable {
 
     private let opening: String
     private var declarations: [String] = []
-    /// Names of the module, and of the only global type that its text uses.
+    /// The names of the module, and `Record`, the only global type that the module's text uses.
     private var names: Set<String> = ["Record"]
     private var references: [Key: String] = [:]
     private var pending: [Pending] = []

@@ -34,8 +34,8 @@ extension KeyedTree {
 
 /// Finds the nodes that two trees share, level by level.
 ///
-/// Edits keep the order of the labels, and a shared leaf has the same label in both trees. One merge of the labels
-/// thus finds all pairs.
+/// Edits keep the order of the labels, so one merge of the labels finds the shared nodes. A node with a new label is
+/// not found.
 @usableFromInline
 struct TreeWalk<Key: Hashable, Value> {
     /// A node with its label and the position of its first value.

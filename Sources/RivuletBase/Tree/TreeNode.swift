@@ -120,7 +120,7 @@ package enum TreeSize {
     @inlinable static var childrenMax: Int { 32 }
     /// The distance between the labels of neighbours, if there is space.
     @inlinable static var labelStep: UInt64 { 1 << 32 }
-    /// The least distance after the leaves below a node got new labels.
+    /// The least distance of labels that the leaves below a node may have after they got new labels.
     ///
     /// It grows with the height, so that the work is amortised.
     @inlinable

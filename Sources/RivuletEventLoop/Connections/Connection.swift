@@ -21,7 +21,7 @@ struct Connection: ~Copyable {
     let id: ConnectionID
     var phase = Phase.open
     var hasPeerEnded = false
-    /// True if the delegate wants its bytes.
+    /// True if the delegate wants the bytes that arrive.
     var isReading = false
     /// True if the connection has used its read of this turn, so that libuv does not read it before the next turn.
     var isResting = false
@@ -30,7 +30,7 @@ struct Connection: ~Copyable {
     var closeReason = CloseReason.local
     /// True if one of this turn's reads is reserved for the connection.
     ///
-    /// Before `lingerBytes`, this flag would make each connection 16 bytes larger.
+    /// A declaration of this flag before `lingerBytes` would make each connection 16 bytes larger.
     var isNext = false
     var closeTimer: TimerID?
     /// The bytes that wait to be sent; nil if there are none.

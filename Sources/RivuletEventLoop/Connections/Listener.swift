@@ -26,7 +26,7 @@ final class Listener {
         start()
     }
 
-    /// Watches for connections, also again after `rest`.
+    /// Watches for connections; resumes the watch after `rest`.
     func start() {
         guard isOpen else { return }
         let status = unsafe uv_poll_start(poll, Int32(UV_READABLE.rawValue)) { poll, _, _ in

@@ -5,12 +5,12 @@ package enum ListenerGroup {
     /// Call this before the loops run.
     ///
     /// SO_REUSEPORT would let this process silently share a port with an older process of the same user. So the port is
-    /// first bound without it. Between this and the real binding, another program could take the port. If that program
-    /// shares the port too, this is not detected.
+    /// first bound without this option, and released. Before the loops bind the port, another program could take it. If
+    /// that program sets SO_REUSEPORT too, the conflict is not detected.
     ///
     /// - Parameters:
     ///   - host: An IPv4 or IPv6 address, or "localhost".
-    ///   - port: The port; 0 takes a free one, the same for all.
+    ///   - port: The port; 0 takes a free port, the same for all loops.
     ///   - loops: The loops, at least one.
     ///   - backlog: The number of connections that wait in the kernel, per loop.
     /// - Returns: The port.

@@ -79,7 +79,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     package let ip: IP
     package let port: UInt16
 
-    /// Makes an address of a host and a port.
+    /// Makes an address from an IP address and a port.
     package init(ip: IP, port: UInt16) {
         self.ip = ip
         self.port = port

@@ -8,7 +8,7 @@ internal import CLibuv
 struct WriteQueue: ~Copyable {
     /// The request; the first field, so that a pointer from libuv is a pointer to the queue.
     var request = unsafe uv_write_t()
-    /// The number of the first bytes that libuv is writing.
+    /// The number of bytes at the start of the queue that libuv is writing.
     var inFlight = 0
     /// The last time when the kernel took bytes, in milliseconds of the loop's clock.
     var lastTaken: UInt64

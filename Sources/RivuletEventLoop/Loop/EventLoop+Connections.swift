@@ -35,7 +35,7 @@ extension EventLoop {
         }
     }
 
-    /// Writes bytes to one connection after the other, until the kernel does not take all of them.
+    /// Writes the bytes to one connection after the other, until the kernel takes only a part of them.
     ///
     /// One call for many connections takes half the instructions of as many calls.
     ///

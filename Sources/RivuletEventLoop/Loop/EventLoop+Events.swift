@@ -142,7 +142,7 @@ extension EventLoop {
         unsafe startReading(connection)
     }
 
-    /// Starts the time for the peer to end its side, which is short, while the time for flushing may be long.
+    /// Starts the time limit for the peer to end its side; it replaces the limit for flushing, which may be longer.
     private func limitLinger(_ connection: UnsafeMutablePointer<Connection>) {
         if let timer = unsafe connection.pointee.closeTimer { cancel(timer) }
         let id = unsafe connection.pointee.id

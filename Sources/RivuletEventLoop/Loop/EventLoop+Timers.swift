@@ -3,7 +3,7 @@
 import RivuletBase
 
 extension EventLoop {
-    /// Runs `job` on the loop after `delay`; never early, and late by at most 1/31 of the delay and the turn.
+    /// Runs `job` on the loop after `delay`; never early, and late by at most 1/31 of the delay plus one turn.
     ///
     /// The call takes constant time for any number of timers. The delay begins at this turn's `nowMilliseconds`, is
     /// rounded up to milliseconds, and is at least one. The job of a connection must be cancelled when the connection

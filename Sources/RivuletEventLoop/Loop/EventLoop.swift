@@ -90,9 +90,9 @@ package final class EventLoop: @unchecked Sendable {
         while !state.isStopping {
             runPostedJobs()
             runDueTimers()
-            // The check is here, because most turns have no due connection.
+            // The check avoids a call, because most turns have no due connection.
             if !state.due.isEmpty { writeDue() }
-            // Earlier writes of this turn leave some bytes for the writes of the delegate now.
+            // The delegate may write at least a quarter of the turn's bytes, even after many earlier writes.
             state.directBytesLeft = max(state.directBytesLeft, limits.bytesPerTurnMax / 4)
             let wantsMore = state.delegate?.loopWillSleep() ?? false
             armWake()
@@ -215,7 +215,7 @@ struct LoopState: ~Copyable {
     var directBytesLeft: Int
     /// The number of bytes of queues that may still be written in this turn.
     var dueBytesLeft: Int
-    /// The number of connections that may still be read in this turn, without the reads in `readsKept`.
+    /// The number of connections that may still be read in this turn, in addition to the reads in `readsKept`.
     var readsLeft: Int
     /// The number of reads in this turn that are reserved for connections that rested.
     var readsKept = 0

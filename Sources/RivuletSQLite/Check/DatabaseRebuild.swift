@@ -15,7 +15,7 @@ struct DatabaseRebuild {
     private let connection: SQLiteConnection
     private let path: String
 
-    /// A table with unique names of rows.
+    /// A table with rows that have unique names.
     fileprivate struct NamedTable: Sendable {
         let table: String
         let number: String
@@ -46,7 +46,8 @@ struct DatabaseRebuild {
         guard structure.tables.isEmpty else { throw Self.damaged(path, structure.tables.joined(separator: "; ")) }
         var hasDoubles = false
         for table in Self.namedTables {
-            // A covering index still has all rows that were inserted. An index that cannot be read gives no result.
+            // A covering index still has the rows that a damaged table lacks. An index that cannot be read gives no
+            // result.
             let lost = try Self.unlessDamaged(
                 connection,
                 """
@@ -125,7 +126,7 @@ struct DatabaseRebuild {
             try connection.execute(statement)
         }
         lines.insert(
-            "\(path) was written anew: all indexes are built from its rows (\(rows)), and none was deleted",
+            "\(path) was written anew: all indexes are built from its rows (\(rows)), and no row was deleted",
             at: 0
         )
     }
@@ -156,7 +157,7 @@ struct DatabaseRebuild {
             try copy.step()
             copy.reset()
             lines.append(
-                "\(path): of two rows of the table \(table.table) with the name \(old) the newer is \(new) now"
+                "\(path): two rows of the table \(table.table) had the name \(old); the newer row has the name \(new) now"
             )
         }
     }

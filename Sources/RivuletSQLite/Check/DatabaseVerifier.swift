@@ -14,7 +14,7 @@ struct DatabaseVerifier {
 
     /// The maximum number of lines.
     ///
-    /// Any further damage adds one line only.
+    /// All further damage together adds one line.
     private static let damagesMax = StructureCheck.linesMax
 
     private let connection: SQLiteConnection
@@ -49,7 +49,7 @@ struct DatabaseVerifier {
             if let key = try key(ofSession: sid) { add("session \(key): its name is not in the index", ofSession: key) }
         }
         // If the structure of tables is broken, a check of the rows gives no more information. An index that lacks rows
-        // does not affect it.
+        // does not affect the check of the rows.
         guard structure.tables.isEmpty else { return }
         let path = path
         try verifyPart("the sessions") { (verifier) throws(SQLiteError) in try verifier.verifySessions() }
@@ -98,7 +98,7 @@ struct DatabaseVerifier {
             if key == last { add("session \(key): two sessions have this name", ofSession: key) }
             last = key
             do throws(SQLiteError) {
-                if try reader.load(key) == nil { add("session \(key): it is stored, and not found", ofSession: key) }
+                if try reader.load(key) == nil { add("session \(key): stored, but not found by name", ofSession: key) }
             } catch {
                 try add(error, of: "session \(key)", key)
             }
@@ -120,7 +120,7 @@ struct DatabaseVerifier {
                     ofSession: key
                 )
             }
-            if gaps.integer(4) != versions { add("session \(key): the log has a version twice", ofSession: key) }
+            if gaps.integer(4) != versions { add("session \(key): a version is twice in the log", ofSession: key) }
         }
         guard layout >= SQLiteSchema.logIndexLayout else { return }
         for (sql, text) in [

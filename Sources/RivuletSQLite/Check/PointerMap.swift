@@ -12,7 +12,7 @@ struct PointerMap {
     private static let childKinds: ClosedRange<UInt8> = 3...5
     /// The maximum number of steps to a root.
     ///
-    /// The path of a long chain of overflow pages can be longer.
+    /// A page far down a long chain of overflow pages needs more steps, so its root is not found.
     private static let stepsMax = 1_000
 
     init(of databasePath: String) {

@@ -10,7 +10,7 @@ public enum SQLiteRepair {
     public struct Outcome: Hashable, Sendable {
         /// A line for each step.
         public internal(set) var lines: [String] = []
-        /// The damage to rows, which a repair cannot undo; a backup can have the rows.
+        /// The damage to rows, which a repair cannot undo; a backup may have the undamaged rows.
         public internal(set) var remaining: [String] = []
     }
 

@@ -50,7 +50,7 @@ struct StructureCheck {
             let page = Int64(words[index + 1])
         else { return false }
         guard let root = try PointerMap(of: connection.path).root(of: page) else { return false }
-        // The log's index is a table, which is also built from the rows.
+        // The log's index is a table, which a rebuild also makes from the rows.
         let isIndex = "rootpage = \(root) AND (type = 'index' OR name = 'log_index')"
         return try connection.integer("SELECT 1 FROM sqlite_schema WHERE \(isIndex)") == 1
     }

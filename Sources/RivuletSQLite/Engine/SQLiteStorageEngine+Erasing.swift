@@ -20,7 +20,7 @@ extension SQLiteStorageEngine: ErasingStorageEngine {
     }
 
     private var databaseNotices: [String] {
-        // An unreadable database beside the server's own database does not hide the warning about the own one.
+        // An unreadable other database does not hide the warning about the engine's own database.
         let own = sharedErasure.isSecured ? [] : [remedy(of: filename)]
         let files = DataFolderFiles(atStartIn: location)
         let others = files.databases.filter { $0 != filename }
@@ -33,7 +33,7 @@ extension SQLiteStorageEngine: ErasingStorageEngine {
         do throws(SQLiteError) {
             return try SQLiteSchema.isSecured(at: path, limits: limits) ? nil : remedy(of: database)
         } catch {
-            return "cannot tell whether the text of deletions leaves the database \(path): \(error)"
+            return "cannot tell whether deletions erase their text from the database \(path): \(error)"
         }
     }
 

@@ -33,7 +33,7 @@ extension SQLiteStorageEngine: ItemStorage {
 
     /// Applies the changes in order, all or none.
     ///
-    /// They are on disk before the reply.
+    /// The changes are on disk before the reply.
     ///
     /// A call before ``start()`` waits for the start.
     public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {

@@ -229,7 +229,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
     /// Deletes a session, its log, its snapshots and its idempotency records; the reply is true if the session existed.
     ///
     /// After the reply, no reader finds the session. Its bytes are erased in the background, and `close()` waits for
-    /// that. If the process ends before, the next start continues.
+    /// that. If the process ends before that, the next start continues.
     public func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) {
         write(key, snapshot: nil, purpose: .removal, reply) { statements throws(SQLiteError) in
             try statements.delete(key)
@@ -246,8 +246,9 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
         read(nil, reply) { reader throws(SQLiteError) in try reader.sessions(app: app, after: id, limit: limit) }
     }
 
-    /// Commits a row for the test; after a full disk, the reply is `.full` until the disk has `reserveBytes` of room
-    /// again.
+    /// Commits a row, to test that storage works.
+    ///
+    /// After a full disk, the reply is `.full` until the disk has `reserveBytes` of room again.
     public func probe(reply: @escaping StorageReply<Void>) {
         write(nil, snapshot: nil, purpose: .probe, reply) { statements throws(SQLiteError) in try statements.probe() }
     }

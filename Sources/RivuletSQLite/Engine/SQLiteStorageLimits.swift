@@ -60,13 +60,13 @@ public struct SQLiteStorageLimits: Hashable, Sendable {
     ///
     /// Beyond it, the keys of a collection are read again at its next commit.
     public var keysRememberedMax = 4_000_000
-    /// The bits of a key's hash that are used; with few bits, keys share hashes, as some tests need.
+    /// The bits of a key's hash that are used; tests use few bits, so that keys share hashes.
     package var keyHashMask = UInt64.max
     /// The number of log entries that are committed before their index is updated: 4,096.
     ///
-    /// Each connection remembers the rows of these entries, with 16 bytes for each and about 100 for each of their
-    /// sessions. A connection reads them from the log when it begins, in 1 to 2 ms. The writer also reads them after a
-    /// failed commit. One commit may exceed the limit, and so may many while the index cannot be written.
+    /// Each connection remembers the rows of these entries, with 16 bytes for each entry and about 100 for each
+    /// session. A new connection reads them from the log in 1 to 2 ms. The writer also reads them after a failed
+    /// commit. The number may exceed the limit by one commit, and by more while the index cannot be written.
     public var unindexedEntriesMax = 4_096
     /// The number of pages (of 4 KiB) by which the write-ahead log grows between checkpoints: 1,000.
     public var walPagesPerCheckpoint = 1_000

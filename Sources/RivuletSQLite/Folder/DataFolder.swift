@@ -47,8 +47,8 @@ final class DataFolder: Sendable {
         else { return }
         throw .unavailable(
             detail:
-                "the write-ahead log \(log) is there, and its database \(databasePath) is \(hasDatabase ? "empty" : "missing"); "
-                + "nothing was changed. Put the database back, or restore a backup into another folder; to begin with nothing, move the "
+                "the write-ahead log \(log) exists, but its database \(databasePath) is \(hasDatabase ? "empty" : "missing"); "
+                + "nothing was changed. Put the database back, or restore a backup into another folder. To start without data, move the "
                 + "log away"
         )
     }

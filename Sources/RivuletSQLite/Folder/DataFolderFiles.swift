@@ -33,7 +33,7 @@ struct DataFolderFiles {
 
     /// Reads the names in a folder and in the folders below it.
     ///
-    /// If the folder does not exist, there are none.
+    /// If the folder does not exist, it has no names.
     ///
     /// - Throws: `.unavailable` if the folder, a subfolder in which Rivulet has databases, or a possible database there
     ///   cannot be read. Deeper folders that cannot be read are skipped.
@@ -79,7 +79,7 @@ struct DataFolderFiles {
             return skipped.append("\(prefix): the link leads to a folder above it")
         }
         guard foldersLeft > 0 else {
-            return skipped.append("\(prefix): \(Self.foldersMax) folders were searched before it")
+            return skipped.append("\(prefix): it comes after the limit of \(Self.foldersMax) searched folders")
         }
         foldersLeft -= 1
         guard let names = DataFolderModes.list(folder) else {

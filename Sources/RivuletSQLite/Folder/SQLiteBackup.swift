@@ -23,7 +23,7 @@ public enum SQLiteBackup {
         public var skipped: [String] = []
         /// A line for each damage.
         public var damages: [String] = []
-        /// Indicates that a damaged session has a name.
+        /// True if a damaged session has a name, so that the session can be deleted.
         var hasDamagedSessions = false
     }
 
@@ -174,7 +174,7 @@ public enum SQLiteBackup {
         try DataFolder.makeFolder(folder)
         guard DataFolderFiles.isEmpty(folder) else {
             throw .unavailable(
-                detail: "\(folder) is not empty: name a folder that is empty or not there; nothing was written"
+                detail: "\(folder) is not empty: name a folder that is empty or does not exist; nothing was written"
             )
         }
         guard unsafe isNew || chmod(folder, 0o700) == 0 || errno == EPERM else {

@@ -7,18 +7,18 @@ public enum SQLiteVacuum {
     public struct Outcome: Hashable, Sendable {
         /// The path of the database.
         public let path: String
-        /// Its size before, in bytes.
+        /// The size of the database before the vacuum, in bytes.
         public let byteCountBefore: Int
-        /// Its size now, in bytes.
+        /// The size of the database after the vacuum, in bytes.
         public let byteCountAfter: Int
-        /// Indicates that deletions erased their data already before this vacuum.
+        /// True if deletions erased their data already before this vacuum.
         public let wasSecured: Bool
     }
 
-    /// Writes every database of a data folder anew, without deleted data; from then on, deletions erase their data.
+    /// Rewrites every database of a data folder without deleted data; from then on, deletions erase their data.
     ///
     /// The vacuum needs as much free space as the databases use. An older layout is updated, as at a server's start. A
-    /// database that links lead to is vacuumed once. The closure receives a line for each file or folder that could not
+    /// database with several paths is vacuumed once. The closure receives a line for each file or folder that could not
     /// be searched.
     /// - Throws: `.unavailable` if there is no database, the folder is a backup, or a server or another program uses a
     ///   database; `.full` if there is no space. In all cases the database is unchanged.

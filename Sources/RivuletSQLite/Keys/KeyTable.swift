@@ -1,6 +1,7 @@
-/// A table from hashes of keys to places; keys can share a hash, so the caller must check the key at a place.
+/// A table from hashes of keys to places: the row ids of documents in the table `item`.
 ///
-/// The table holds no keys. An entry is 16 bytes, and a growing table does not compute hashes again.
+/// The table holds no keys. Keys can share a hash, so the caller must check the key at a place. An entry is 16 bytes,
+/// and a growing table does not compute hashes again.
 package struct KeyTable: Sendable {
     private var slots: [Slot] = []
     /// The number of places in the table.

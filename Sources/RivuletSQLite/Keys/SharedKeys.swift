@@ -35,7 +35,7 @@ final class SharedKeys: Sendable {
 
     /// Returns the current term, to pass to `add` with the keys; nil if the writer knows the keys already.
     ///
-    /// Call this before the view of the read begins.
+    /// Call this before the transaction of the read begins.
     func term(ofReading name: ByteText) -> Term? {
         state.withLock { $0.known.contains(name) ? nil : $0.term }
     }
@@ -53,7 +53,7 @@ final class SharedKeys: Sendable {
         }
     }
 
-    /// Answers a request of the writer: the keys were read, or the error is the reason why not.
+    /// Answers a request of the writer, with nil if the keys were read, or with the error of the read.
     func answer(_ name: ByteText, _ error: StorageError?) {
         state.withLock { $0.answers.append((name, error)) }
     }

@@ -1,4 +1,4 @@
-/// The keys of a collection in one view of the database.
+/// The keys of a collection, as one read transaction saw them.
 struct StoredKeys: Sendable {
     /// The collection's number.
     let number: Int64

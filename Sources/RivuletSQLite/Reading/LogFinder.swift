@@ -2,15 +2,15 @@ internal import RivuletSessions
 
 /// Finds entries by session and version on one connection.
 ///
-/// Entries are stored in the order of their arrival, so that commits append. A table is their index. An update with
-/// every commit would write a page for each session of the commit, so the index is updated at intervals. Each
-/// connection itself knows the entries after that (`unindexed`). They are few, and `refresh()` reads them from the log.
-/// If one of their pages is damaged, `salvage()` reads the other pages. Most entries of the damaged page are known from
-/// later pages (`lost`).
+/// Entries are stored in the order of their arrival, so that commits append. The table `log_index` is their index. An
+/// update in every commit would write a page for each session of the commit, so the index is updated at intervals.
+/// Each connection remembers the few entries after the last update (`unindexed`), which `refresh()` reads from the log.
+/// If a page with such entries is damaged, `salvage()` reads the other pages. Later entries name most entries of the
+/// damaged page, and `lost` has the others.
 final class LogFinder {
     /// The entries that the index does not have, as of the last `refresh()`.
     private(set) var unindexed = UnindexedEntries(indexedTo: 0)
-    /// The unindexed entries that cannot be read.
+    /// The unindexed entries that cannot be read and that no later entry names.
     private(set) var lost = LostEntries()
     /// True if the known entries are outdated and must be read again.
     private var isStale = true
@@ -53,7 +53,7 @@ final class LogFinder {
         func entries(_ index: String) -> String {
             "FROM \(index) CROSS JOIN log l ON l.seq = i.seq AND l.sid = i.sid AND l.v = i.v"
         }
-        // Each end has its own subquery, because only then SQLite seeks directly to the end of the index.
+        // Each end has its own subquery, because only then does SQLite seek directly to that end of the index.
         ends = try lookup { index, bound in
             """
             SELECT (SELECT min(v) FROM \(index) WHERE sid = ?1\(bound)), (SELECT max(v) FROM \(index) WHERE sid = ?1\(bound))
@@ -77,7 +77,7 @@ final class LogFinder {
         sizeAt = try SQLiteStatement("SELECT \(size) \(row)", on: connection)
     }
 
-    // MARK: - What the index does not know
+    // MARK: - Unindexed entries
 
     /// Forgets the known entries, so that `refresh()` reads them again.
     func forget() {
@@ -121,7 +121,7 @@ final class LogFinder {
     private func row(of indexedTo: SQLiteStatement) throws(SQLiteError) -> Int64 {
         defer { indexedTo.reset() }
         guard try indexedTo.step(), (0..<Int64.max).contains(indexedTo.integer(0)) else {
-            throw .damaged(detail: "how far the log has an index is not stored", path: path)
+            throw .damaged(detail: "the number of the last indexed log entry is missing or invalid", path: path)
         }
         return indexedTo.integer(0)
     }
@@ -152,7 +152,7 @@ final class LogFinder {
         isStale = false
     }
 
-    /// Does the same on the writing connection, which knows its own writes.
+    /// Reads the new entries if `forget()` was called; for the writing connection, which knows its own writes.
     ///
     /// - Returns: True if the log had to be read.
     func refreshIfStale() throws(SQLiteError) -> Bool {
@@ -183,7 +183,7 @@ final class LogFinder {
 
     /// Returns a session's oldest and newest version in the log; nil if the log has none.
     ///
-    /// Throws if versions after those of the index are missing or occur twice.
+    /// Throws if the unindexed versions do not continue the indexed versions without a gap.
     func versions(sid: Int64) throws(SQLiteError) -> (first: Int64, last: Int64)? {
         let newest = try present(of: sid)
         try checkIsKnown(newest.last)
@@ -278,7 +278,7 @@ final class LogFinder {
         return sizes + indexed
     }
 
-    /// Reads entries after a version up to another one, in their order, until a closure returns false.
+    /// Passes the entries after `version` up to `last` to a closure, in their order, until the closure returns false.
     func read(
         sid: Int64,
         after version: Int64,

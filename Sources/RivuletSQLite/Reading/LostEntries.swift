@@ -1,7 +1,7 @@
-/// The unindexed entries that cannot be read, because their pages are damaged.
+/// The unindexed entries on damaged pages that no later entry names.
 ///
-/// An entry also has the session and the version of the entry 64 rows before it. So later pages name the entries of a
-/// lost page, except for the newest entries.
+/// An entry also names the session and the version of the entry 64 rows before it. So later pages name the entries of a
+/// damaged page, except for the newest entries.
 struct LostEntries {
     /// An entry, with its session.
     struct Entry {
@@ -15,7 +15,7 @@ struct LostEntries {
     /// The session number in an entry if its writer did not know the earlier entry.
     static let unknownSID: Int64 = -1
 
-    /// The last row of which nothing is known; nil if every lost entry is known.
+    /// The last row of which nothing is known; nil if there is no such row.
     private(set) var lastUnknownRow: Int64?
     /// True if the end of the log is lost, so that the number of entries there is unknown.
     private(set) var isEndLost = false
@@ -25,8 +25,9 @@ struct LostEntries {
     /// True if unknown sessions may have lost entries.
     var hasUnknown: Bool { isEndLost || lastUnknownRow != nil }
 
-    /// Returns true if a session has an entry after all lost rows; if no version before it is missing, the session has
-    /// lost no entry.
+    /// Returns true if a session's last entry comes after all lost rows.
+    ///
+    /// If no earlier version is missing either, the session has lost no entry.
     func isBehind(_ last: UnindexedEntries.Location?) -> Bool {
         guard !isEndLost, let last else { return false }
         return last.row > lastUnknownRow ?? 0
@@ -72,7 +73,7 @@ struct LogSalvage {
         while try !read(after: &position, &entries) {
             let end = try readable { () throws(SQLiteError) in try integer(lastRow) }
             if end == nil { lost.loseEnd() }
-            // The search for the next row that can be read.
+            // This loop searches for the next row that can be read.
             let last = end ?? position + Self.rowsBehindMax
             var next = position + 1
             search: while next <= last {

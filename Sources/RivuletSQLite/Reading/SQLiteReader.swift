@@ -183,9 +183,10 @@ final class SQLiteReader {
 
     // MARK: - Parts
 
-    /// Reads from one view; with `ofLog`, the view includes the log.
+    /// Runs a closure in one read transaction, so that it sees one view of the database.
     ///
-    /// If a page of an index fails, the view is read again without that index.
+    /// With `ofLog`, the new entries of the log are read first. If a page of an index fails, the closure runs again
+    /// without that index.
     private func inOneView<Value>(
         ofLog: Bool = true,
         _ body: () throws(SQLiteError) -> Value
@@ -230,8 +231,8 @@ final class SQLiteReader {
     /// Reads the new entries of the log since the last view.
     private func seeTheLog() throws(SQLiteError) {
         if let dataVersion {
-            // The server in the other process may have restarted, and may count rows from a smaller number. So all is
-            // read again.
+            // The server in the other process may have restarted, and may number rows from a smaller number. So all
+            // unindexed entries are read again.
             defer { dataVersion.reset() }
             try dataVersion.step()
             let version = dataVersion.integer(0)
@@ -296,7 +297,7 @@ final class SQLiteReader {
 
     private func unpack(_ row: SnapshotRow) throws(SQLiteError) -> StateSnapshot {
         guard let snapshot = row.snapshot else {
-            let detail = "the snapshot of version \(row.version) is packed in a way that this server does not know"
+            let detail = "the snapshot of version \(row.version) has an encoding that this server does not know"
             throw .damaged(detail: detail, path: connection.path)
         }
         return snapshot

@@ -2,7 +2,7 @@ internal import RivuletSessions
 
 /// Finds sessions, and the first and last versions of their logs, on one connection.
 struct SessionFinder {
-    /// The finder of their entries.
+    /// The finder of the sessions' log entries.
     let log: LogFinder
     private let byKey: SQLiteLookup
     private let bySID: SQLiteStatement
@@ -57,7 +57,7 @@ struct SessionFinder {
         return (UInt64(clamping: first), max(snapshot, UInt64(clamping: last)))
     }
 
-    /// Returns the beginning of the retained entries, in a log that ends at a version.
+    /// Returns the version and the time of the first retained entry, for a log that ends at `head`.
     func retained(sid: Int64, head: UInt64) throws(SQLiteError) -> RetainedLog {
         guard let (version, time) = try log.first(sid: sid) else { return RetainedLog(from: head + 1, since: nil) }
         return RetainedLog(from: UInt64(clamping: version), since: time)

@@ -51,8 +51,8 @@ struct CopiedLog {
     /// there is none.
     private func lastCommit(among versions: [UInt32: [LogWalk.Frame]]) throws(StorageError) -> Int? {
         guard let last = walk.frames.last else { return nil }
-        // The number of pages in the state of each position of the log, stored as differences between consecutive
-        // positions.
+        // For each position in the log: the number of pages of the database that have the state of that position. The
+        // array has the differences between consecutive positions.
         var changes = [Int](repeating: 0, count: last.index + 2)
         for (page, frames) in versions {
             let stored = try storedBytes(of: page)
@@ -83,7 +83,7 @@ struct CopiedLog {
         var versions: [UInt32: [LogWalk.Frame]] = [:]
         var isPreviousIntact = walk.header.isIntact
         for frame in walk.frames {
-            // After a flipped checksum, a flipped page number would match as well.
+            // After a frame with a flipped bit in its checksum, a wrong page number could match as well.
             let page = frame.isIntact || !isPreviousIntact ? frame.page : try writtenPage(of: frame)
             if page != 0 { versions[page, default: []].append(frame) }
             isPreviousIntact = frame.isIntact
@@ -95,8 +95,8 @@ struct CopiedLog {
     ///
     /// If one bit of the number was flipped, the result is the number as it was written.
     ///
-    /// The highest bit of the number may affect the checksum like a bit elsewhere, so only a page that the database has
-    /// counts.
+    /// A flip of the number's highest bit may change the checksum as a flip of another bit does. So the result must be
+    /// a page that the database has.
     private func writtenPage(of frame: LogWalk.Frame) throws(StorageError) -> UInt32 {
         var bytes = try bytes(of: frame)
         let previous = try checksum(before: frame)
@@ -123,7 +123,7 @@ struct CopiedLog {
 
     /// Returns true if a page is the version that a frame was written with.
     ///
-    /// For a bad frame, its checksum decides.
+    /// If the frame is damaged, the frame's checksum decides.
     private func isVersion(_ frame: LogWalk.Frame, _ stored: [UInt8]) throws(StorageError) -> Bool {
         guard stored.count == comparedBytes else { return false }
         var bytes = try bytes(of: frame)

@@ -2,8 +2,8 @@ internal import RivuletSessions
 
 /// The change of all epochs after commits were lost.
 ///
-/// One row represents it: the sessions that existed at that time have the row's number in their epochs. Later sessions
-/// do not.
+/// One row represents the change. Sessions that existed at that time have the row's number in their epochs; later
+/// sessions do not have it.
 struct EpochRenewal {
     private let number: Int64
     /// The number of the newest session that existed at that time.

@@ -3,8 +3,8 @@ internal import RivuletSessions
 
 /// The state of a database's write-ahead log when a server starts, and the steps that a damaged log needs.
 ///
-/// The steps can be repeated after a crash between two of them. While the copy has its first name, the epochs may not
-/// be renewed yet.
+/// The steps can be repeated after a crash between two of them. As long as the copy of the log has its first name, the
+/// sessions may still have their old epochs.
 struct LogRecovery {
     /// A line for the server's log about a commit that was not finished; nil if there was none.
     private(set) var information: String?
@@ -52,7 +52,7 @@ struct LogRecovery {
         }
         guard warning == nil, DataFolderModes.mode(of: pending) != nil else { return }
         // An earlier start ended between the steps.
-        try finish(after: "a start that ended too early", log, requiresClean: requiresClean)
+        try finish(after: "a start that did not finish", log, requiresClean: requiresClean)
     }
 
     /// Gives all sessions of a database new epochs, and renames the copy of its log to its final name.
@@ -101,14 +101,14 @@ struct LogRecovery {
             throw .corrupt(
                 nil,
                 detail:
-                    "the write-ahead log \(log.path) is damaged, and the database has a part of the \(commits) commits behind the "
+                    "the write-ahead log \(log.path) is damaged, and the database has a part of the \(commits) commits after the "
                     + "damage; nothing was changed"
             )
         }
     }
 
     private static func lossText(_ frames: Int, _ commits: Int) -> String {
-        "lost are \(commits) commits in \(frames) frames behind the damage, or some more"
+        "at least \(commits) commits in \(frames) frames after the damage are lost"
     }
 
     private mutating func keep(
@@ -135,7 +135,7 @@ struct LogRecovery {
     private mutating func warn(_ log: LogFile, _ text: String) {
         warning =
             "the write-ahead log \(log.path) was damaged: \(text). The log is kept as \(kept). All sessions have new epochs, so clients load "
-            + "them anew. Restore a backup if it has more, and remove the kept log when it is not needed"
+            + "them again. Restore a backup if it has more commits, and remove the kept log when it is not needed"
     }
 
     private func refuse(_ log: LogFile, if requiresClean: Bool, _ text: String) throws(StorageError) {
@@ -143,8 +143,8 @@ struct LogRecovery {
         throw .corrupt(
             nil,
             detail:
-                "the write-ahead log \(log.path) is damaged: \(text); nothing was changed. Start without --require-clean to serve what "
-                + "is left, or"
+                "the write-ahead log \(log.path) is damaged: \(text); nothing was changed; a start without --require-clean serves the "
+                + "remaining commits"
         )
     }
 
@@ -152,7 +152,7 @@ struct LogRecovery {
         guard log.isInUse() else { return }
         throw .unavailable(
             detail:
-                "the write-ahead log \(log.path) has to be mended, and another program has \(databasePath) open: end that program"
+                "the write-ahead log \(log.path) has to be repaired, and another program has \(databasePath) open: end that program"
         )
     }
 

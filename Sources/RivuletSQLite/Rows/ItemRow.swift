@@ -11,7 +11,9 @@ enum ItemRow {
     /// The statement that replaces the row at a place.
     static let replacement = "REPLACE INTO item(\(columns)) VALUES (?, ?, ?, ?, ?, ?)"
 
-    /// The number of lower bits of a place, which count arrivals; the bits above are the collection's number.
+    /// The number of lower bits of a place; they count arrivals.
+    ///
+    /// The bits above them are the collection's number.
     static let arrivalBits: Int64 = 40
 
     /// Returns the range of places of a collection.
@@ -73,9 +75,9 @@ enum ItemRow {
         unsafe identity(of: key, created: created, at: rowID) & 0xffff_ffff == UInt64(bitPattern: checksum) >> 32
     }
 
-    /// Computes a checksum: the upper half covers the place, the key and its time, the lower half covers all.
+    /// Computes a checksum: the upper half covers the place, the key and its time, the lower half covers the whole row.
     ///
-    /// So the key of a damaged document is known.
+    /// So the key is known even if the document is damaged.
     private static func checksum(
         _ key: UnsafeRawBufferPointer,
         _ document: UnsafeRawBufferPointer,

@@ -1,6 +1,6 @@
 /// The last 64 entries of the log that its writer knows, by their rows.
 struct RecentEntries {
-    /// An entry of a row; the session is 0 if there is none.
+    /// The entry in a row; the session 0 means that there is no entry.
     struct Entry {
         var row: Int64 = 0
         var sid: Int64 = 0

@@ -5,7 +5,7 @@ package enum SnapshotEncoding: Int64 {
     case plain = 0
     case zlib = 1
 
-    /// The largest state, in bytes, that is not compressed, because it would gain little.
+    /// The largest state, in bytes, that is not compressed, because compression would gain little.
     static let plainBytesMax = 4_096
 
     /// Packs a state, compressed if it is large and compression makes it smaller.

@@ -105,8 +105,7 @@ struct EraseStatements {
 
     /// Skips the part in which the last step failed, until the next start.
     ///
-    /// - Returns: nil if the failure is temporary, or if the step failed outside of all parts and so did the step
-    ///   before.
+    /// - Returns: nil if the failure is temporary, or if this step and the previous step failed outside of all parts.
     mutating func skip(isTemporary: Bool) -> Failure? {
         defer { current = nil }
         if isTemporary { return nil }

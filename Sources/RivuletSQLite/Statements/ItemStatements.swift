@@ -19,7 +19,7 @@ struct ItemStatements {
     /// The keys of collections, as of the last read or write of this connection; also valid inside the current
     /// transaction.
     private var collections: [ByteText: CollectionKeys] = [:]
-    /// The number of keys in all of them when they were last counted.
+    /// The number of keys in all these collections when the keys were last counted.
     private var keyCount = 0
     /// True if a document was removed or replaced in the current transaction.
     private var removes = false
@@ -164,7 +164,7 @@ struct ItemStatements {
         try lastNumber.step()
         let number = lastNumber.integer(0) + 1
         guard number <= Self.collectionsMax else {
-            throw .refused(.full(detail: "the database holds \(Self.collectionsMax) collections, as many as it may"))
+            throw .refused(.full(detail: "the database has reached its limit of \(Self.collectionsMax) collections"))
         }
         defer { insertCollection.reset() }
         try insertCollection.bind(number, at: 1)

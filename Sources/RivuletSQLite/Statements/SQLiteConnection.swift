@@ -78,7 +78,7 @@ internal import Glibc
     /// The first byte of the last page that failed its checksum.
     var failedPageKind: UInt8 { pageChecksums.failed_kind }
 
-    /// Enables page checksums in a database that has no table yet, and in copies of this one; an older file stays
+    /// Enables page checksums in a database that has no table yet, and in copies of the database; an older file stays
     /// without checksums.
     ///
     /// Source: <https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlreservebytes>

@@ -70,12 +70,12 @@ enum SQLiteError: Error, Hashable {
             case SQLITE_NOTADB, SQLITE_CONSTRAINT:
                 return .corrupt(key, detail: "\(self)")
             case SQLITE_BUSY, SQLITE_LOCKED:
-                return .unavailable(detail: "\(self); another program holds \(path): end it")
+                return .unavailable(detail: "\(self); another program holds a lock on \(path): end that program")
             case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY, SQLITE_AUTH:
-                let remedy = "let the user of this process read and write \(path) and its folder, and look at the disk"
+                let remedy = "let the user of this process read and write \(path) and its folder, and check the disk"
                 return .unavailable(detail: "\(self); \(remedy)")
             default:
-                return .unavailable(detail: "\(self); try again, and look at the disk of \(path) if it stays so")
+                return .unavailable(detail: "\(self); try again, and check the disk of \(path) if the error remains")
             }
         }
     }

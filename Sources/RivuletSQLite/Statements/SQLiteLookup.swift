@@ -1,7 +1,7 @@
 /// A lookup by an index that reads the table itself after a page of the index has failed.
 ///
-/// After a failed page, SQLite rolls the transaction back. So the lookup fails, and the caller begins its view or its
-/// transaction again. Until this ends, the lookup reads the table: see `Detours`. Source:
+/// After a failed page, SQLite rolls the transaction back. So the lookup fails, and the caller begins its transaction
+/// again. Until the new transaction ends, the lookup reads the table: see `Detours`. Source:
 /// <https://sqlite.org/lang_indexedby.html>
 final class SQLiteLookup {
     /// The cost of reading the table.

@@ -62,7 +62,7 @@ internal import CSQLite
         try connection.check(code, "bind to \"\(sql)\"")
     }
 
-    /// Binds the UTF-8 of a text without a copy, under the same conditions.
+    /// Binds the UTF-8 of a text without a copy, under the conditions of `bind(inPlace:at:)`.
     @unsafe
     func bind(textInPlace utf8: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError) {
         let code = unsafe rivulet_sqlite_bind_text_in_place(handle, index, utf8.baseAddress, UInt64(utf8.count))

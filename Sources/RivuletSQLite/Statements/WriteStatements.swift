@@ -22,7 +22,7 @@ struct WriteStatements {
     var items: ItemStatements
     /// The erasure of deleted sessions.
     private(set) var erasing: EraseStatements
-    /// True if the current transaction removed or replaced data; the files have its text until the log is truncated.
+    /// True if the current transaction removed or replaced data; the files have that data until the log is truncated.
     private var removes = false
 
     private var log: LogStatements
@@ -30,7 +30,7 @@ struct WriteStatements {
     /// The heads by sid, as of the last read or write of this connection; also valid inside the current transaction.
     private var heads: [Int64: Head] = [:]
 
-    /// The head of a session; an object, because most writes read one and change its version.
+    /// The head of a session; an object, because most writes read a head and change its version.
     private final class Head {
         let key: SessionKey
         let epoch: String
@@ -101,7 +101,7 @@ struct WriteStatements {
         )
     }
 
-    /// The finder of entries, which also knows the lost ones.
+    /// The finder of log entries, which also knows the lost entries.
     var logFinder: LogFinder { finder.log }
 
     /// The number of rows that were added to the log since its index was last updated.
@@ -113,7 +113,9 @@ struct WriteStatements {
         try log.index()
     }
 
-    /// Begins a transaction; `othersHaveWritten` is true if another connection has written since the last one.
+    /// Updates the state after a transaction began.
+    ///
+    /// `othersHaveWritten` is true if another connection has written since the last transaction.
     mutating func didBegin(othersHaveWritten: Bool) {
         guard othersHaveWritten else { return }
         forgetSessions()
@@ -291,7 +293,9 @@ struct WriteStatements {
         }
     }
 
-    /// Writes a snapshot and replaces an existing one of the same version; the one with the oldest schema is kept.
+    /// Writes a snapshot in place of the snapshot of the same version.
+    ///
+    /// If snapshots of this version have older schemas, the snapshot with the oldest schema is kept in another table.
     private func replace(with row: SnapshotRow) throws(SQLiteError) {
         for statement in [dropReplacedSnapshot, keepOlderSnapshot] {
             defer { statement.reset() }
@@ -309,8 +313,9 @@ struct WriteStatements {
         try insertSnapshot.step()
     }
 
-    /// Returns the newest snapshot before the entries that are needed, for a new snapshot of a version; nil if all
-    /// entries stay.
+    /// Returns the version of the newest snapshot before the entries that are needed; nil if all entries stay.
+    ///
+    /// `version` is the version of the new snapshot.
     private func base(
         of sid: Int64,
         _ version: UInt64,

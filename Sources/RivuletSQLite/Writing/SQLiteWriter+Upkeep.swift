@@ -89,7 +89,8 @@ extension SQLiteWriter {
         do throws(SQLiteError) {
             let isDone = try connection.checkpoint(.truncate, waitingMilliseconds: waitingMilliseconds)
             isTruncationHeldUp = !isDone
-            // If a reader held it up, the next attempt comes after the same delay, or when the thread is idle.
+            // If a reader prevented the truncation, the next attempt comes after the same delay, or when the thread is
+            // idle.
             removedTextSince = isDone ? nil : removedTextSince.map { _ in .now }
         } catch {
             isTruncationHeldUp = true
@@ -173,8 +174,8 @@ extension SQLiteWriter {
     /// If one session failed, the others are still erased. If the marks failed, nothing is erased until the next start.
     /// Otherwise, for example if the log could not be read, the step is tried again.
     ///
-    /// The error has SQL without values, a path, and SQLite's message. The number is that of a row. No line contains
-    /// text of a session.
+    /// The line has SQL without values, a path, SQLite's message, and a session's row number. It has no text of a
+    /// session.
     private func skipErasing(_ error: SQLiteError) {
         guard let failure = statements.skipErasing(isTemporary: error.isTemporary) else { return }
         let next = failure == .retried ? "it is tried again" : "the next start tries again"

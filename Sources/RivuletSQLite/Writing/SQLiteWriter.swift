@@ -109,7 +109,9 @@ final class SQLiteWriter {
 
     // MARK: - Keys
 
-    /// Returns the writes with keys that have been read since, then `requests`; refuses writes if the read failed.
+    /// Returns the waiting writes with keys that have been read, then `requests`.
+    ///
+    /// If a read of keys failed, the writes that wait for these keys are refused.
     private func withKeys(before requests: [any WriteRequest]) -> [any WriteRequest] {
         let answers = sharedKeys.takeAnswers()
         guard !answers.isEmpty else { return requests }
@@ -136,7 +138,8 @@ final class SQLiteWriter {
             do throws(SQLiteError) {
                 guard try !statements.items.isReady(name), write.mayWaitForKeys, askForKeys(name) else { return false }
             } catch {
-                // The write will fail with the same error, and then works around the error or reports it.
+                // The write will fail with the same error. The handling of that failure works around the error, or
+                // refuses the write.
                 connection.detours.end()
                 return false
             }

@@ -95,7 +95,7 @@ final class WorkQueue<Request: Sendable>: Sendable {
             case .open: break
             }
             guard state.requests == 0 || (state.requests < requestsMax && state.bytes + byteCount <= bytesMax) else {
-                let detail = "\(state.requests) requests of \(state.bytes) bytes wait for the disk already; try again"
+                let detail = "\(state.requests) requests with \(state.bytes) bytes wait for the disk; try again later"
                 return (.unavailable(detail: detail), false)
             }
             state.waiting.append(request)

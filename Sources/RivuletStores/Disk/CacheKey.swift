@@ -4,9 +4,9 @@ import RivuletBase
 
 /// A key of an ``ItemCollection``, in Bodega's terms.
 ///
-/// Data is stored under ``rawValue``, with every engine and by every function, as a store's items are stored under
-/// their identifiers. Engines that need names of files derive them from it. ``value`` is the name that upstream's
-/// file engine uses.
+/// Every engine and function stores data under ``rawValue``, as a store's items are stored under their identifiers.
+/// Engines that need file names derive them from ``rawValue``. ``value`` is the file name that Bodega's own disk
+/// engine uses.
 /// Source: <Tests/Rows/Systems.md#e-27>.
 public struct CacheKey: Codable, Hashable, Sendable {
     /// The text itself, or its hash: MD5 in upper case, grouped as 8-4-4-4-12.
@@ -28,13 +28,13 @@ public struct CacheKey: Codable, Hashable, Sendable {
 
     /// Creates a key with the hash of a URL as its value.
     ///
-    /// The hash is without the URL's scheme, a `//` before it, a `/` after it, and every `www.`.
+    /// Before the hash is computed, the URL loses its scheme, a `//` at its start, a `/` at its end, and every `www.`.
     public init(url: URL) {
         value = Self.hash(Self.plainText(of: url))
         rawValue = url.absoluteString
     }
 
-    /// Returns true if both texts of the keys have the same bytes.
+    /// Returns true if both keys have the same bytes in ``rawValue`` and in ``value``.
     public static func == (left: Self, right: Self) -> Bool {
         left.itemKey == right.itemKey && ByteText(left.value) == ByteText(right.value)
     }

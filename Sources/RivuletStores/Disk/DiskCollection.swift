@@ -7,7 +7,7 @@ struct DiskCollection {
     private let folder: DiskFolder
     /// Nil until the files have been read.
     private(set) var keys: DiskKeys?
-    /// True if the unfinished work of an earlier process has been done.
+    /// True if a commit that an earlier process left unfinished has been finished or removed.
     private var isRecovered = false
 
     /// Creates the collection of a name, below a directory.
@@ -15,8 +15,9 @@ struct DiskCollection {
         folder = DiskFolder(path: directory + "/" + Self.folderName(of: name))
     }
 
-    /// Returns the name of the folder: letters, digits, "-" and "_" unchanged, other bytes escaped; a digest for long
-    /// names.
+    /// Returns the name of a collection's folder.
+    ///
+    /// Letters, digits, "-" and "_" stay, and other bytes are escaped. A long name is replaced by its digest.
     static func folderName(of name: String) -> String {
         let isPlain = { (byte: UInt8) in
             (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45
@@ -78,7 +79,7 @@ struct DiskCollection {
             }
             if journal.puts.count + journal.removals.count > 1 {
                 try folder.write(journal.fileBytes, to: DiskJournal.newFile)
-                // The journal may only get its name after the names of the new files are durable.
+                // The names of the new files must be durable before the journal gets its final name.
                 try folder.sync()
             }
         } catch {
@@ -89,7 +90,7 @@ struct DiskCollection {
         keys = commit.keys
     }
 
-    /// Makes the commit: one file is renamed or removed, or the journal gets its name.
+    /// Makes the commit: renames or removes its only file, or gives the journal its final name.
     private mutating func finish(_ journal: DiskJournal) throws {
         do {
             switch (journal.puts.first, journal.removals.first, journal.puts.count + journal.removals.count) {

@@ -1,6 +1,6 @@
 import RivuletBase
 
-/// The known state of the keys of a collection of files.
+/// The keys of a collection of files, as far as they are known.
 struct DiskKeys {
     /// The items that can be read.
     var items: [ByteText: Identity] = [:]
@@ -9,7 +9,7 @@ struct DiskKeys {
     /// The arrival number of the next new key.
     var nextArrival: UInt64 = 0
 
-    /// The data that stays when a document is written again.
+    /// The data of a key that stays when its document is replaced.
     struct Identity {
         let arrival: UInt64
         let created: Int64
@@ -24,7 +24,7 @@ struct DiskCommit {
     private let before: DiskKeys
     private let time: Int64
 
-    /// Existing files to remove; none of them is also written.
+    /// The existing files that the commit removes and does not also write.
     var removals: Set<DiskItemName> { removed.subtracting(puts.keys.map { DiskItemName($0.text) }) }
 
     /// Creates the commit of changes in their order.

@@ -4,7 +4,7 @@ internal import Glibc
 struct DiskFolder {
     let path: String
 
-    /// Returns the bytes of a file; nil if there is no file, or if it is a folder.
+    /// Returns the bytes of a file; nil if there is no regular file with this name.
     func read(_ name: String) throws(ItemStorageError) -> [UInt8]? {
         let descriptor = unsafe open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -49,7 +49,9 @@ struct DiskFolder {
         guard fsync(descriptor) == 0 else { throw failure("sync", name) }
     }
 
-    /// Renames a file and replaces the file with the new name; returns false if there is no such file.
+    /// Renames a file, and replaces a file that has the new name.
+    ///
+    /// - Returns: False if no file has the old name.
     @discardableResult
     func rename(_ old: String, to new: String) throws(ItemStorageError) -> Bool {
         if unsafe Glibc.rename("\(path)/\(old)", "\(path)/\(new)") == 0 { return true }
@@ -124,7 +126,7 @@ struct DiskFolder {
         return descriptor
     }
 
-    /// Releases a lock of `lock`.
+    /// Releases the lock that `lock` returned.
     static func unlock(_ descriptor: Int32) {
         // A child process that is being spawned has a copy of the descriptor until it runs, so closing this
         // descriptor does not suffice.
@@ -138,6 +140,6 @@ struct DiskFolder {
         let detail = "cannot \(call) \(file): \(reason) (errno \(code))"
         return code == ENOSPC || code == EDQUOT
             ? .full(detail: detail + "; free space on its disk")
-            : .unavailable(detail: detail + "; let this user read and write there, and look at the disk")
+            : .unavailable(detail: detail + "; give this user read and write access to it, and check the disk")
     }
 }

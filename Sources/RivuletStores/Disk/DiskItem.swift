@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 /// A document with the other data of its file.
 struct DiskItem {
-    /// The number of new keys that came before in this collection.
+    /// The number of keys that were added to the collection before this document's key.
     let arrival: UInt64
     let item: StoredItem
 
@@ -39,11 +39,11 @@ struct DiskItem {
         func damage(_ what: String) -> Result<DiskItem, Damage> {
             .failure(Damage(item: DamagedItem(key: key, detail: "\(path) \(what)")))
         }
-        guard let key else { return damage("is no file of an item, or of another name") }
+        guard let key else { return damage("is not an item's file, or has the name of another item's file") }
         let digestStart = bytes.count - SHA256.byteCount
         let documentStart = headBytes + key.utf8.count
         guard digestStart >= documentStart, number(4, in: bytes) == UInt64(digestStart - documentStart) else {
-            return damage("has another size than it says")
+            return damage("has another size than its head says")
         }
         guard SHA256.hash(data: bytes[..<digestStart]) == bytes[digestStart...] else {
             return damage("fails its checksum")

@@ -3,8 +3,8 @@ internal import FoundationEssentials
 
 /// The files that one commit renames and removes.
 ///
-/// Once the journal has its name, the commit is made: its steps are done now or at the next opening. To do the steps
-/// twice does no harm.
+/// Once the journal has its final name, the commit is made: its steps are done now or at the next opening. Steps that
+/// are done twice do no harm.
 struct DiskJournal {
     var puts: [DiskItemName]
     var removals: [DiskItemName]

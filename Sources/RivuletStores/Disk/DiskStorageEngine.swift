@@ -5,11 +5,11 @@ internal import Synchronization
 
 /// Stores each document in its own file, below a directory that only one engine uses at a time.
 ///
-/// Use it for a few thousand documents that are large, or that other programs read as files. A database is faster
-/// with many small ones. Requests are answered one after the other on one thread. A commit is all or nothing, and it
-/// is on disk when it is answered. That holds also for a crash of the process: a commit of several files uses a
-/// journal. File names are digests of the keys, never the keys. Files and folders with other names are left alone. A
-/// missing directory counts as empty, and the first commit creates it.
+/// Use it for a few thousand documents that are large, or that other programs read as files. For many small documents
+/// a database is faster. Requests are answered one after the other on one thread. A commit is on disk when it is
+/// answered. It is all or nothing, even if the process crashes, because a commit of several files uses a journal. File
+/// names are digests of the keys, never the keys. Files and folders with other names are left alone. A missing
+/// directory counts as empty. The first commit that stores a document creates it.
 ///
 /// Source: <Tests/Rows/Systems.md#e-28>.
 public final class DiskStorageEngine: ItemStorage {
@@ -38,7 +38,7 @@ public final class DiskStorageEngine: ItemStorage {
     ///
     /// Nothing is opened before the first request.
     ///
-    /// `clock` returns milliseconds since 1970-01-01T00:00:00Z; nil: the system's clock.
+    /// `clock` returns milliseconds since 1970-01-01T00:00:00Z. Nil means the system's clock.
     public init(
         directory: String,
         limits: DiskStorageLimits = DiskStorageLimits(),
@@ -113,7 +113,7 @@ public final class DiskStorageEngine: ItemStorage {
             try disk.collections[ByteText(collection), default: made(collection)]
                 .commit(changes, itemsMax: limits.itemsMax, time: time)
         } catch let error as DiskCollection.Unfinished {
-            let detail = "\(error.cause); check the disk of \(directory.path), then open it anew"
+            let detail = "\(error.cause); check the disk of \(directory.path), then use a new storage engine"
             disk.fault = .unavailable(detail: detail)
             throw .indeterminate(detail: detail)
         } catch let error as ItemStorageError {
@@ -147,7 +147,7 @@ public final class DiskStorageEngine: ItemStorage {
             let isRoom =
                 waiting.requests < limits.requestsWaitingMax && waiting.bytes + byteCount <= limits.bytesWaitingMax
             guard waiting.requests == 0 || isRoom else {
-                let detail = "\(waiting.requests) requests of \(waiting.bytes) bytes wait for the disk; try again"
+                let detail = "\(waiting.requests) requests with \(waiting.bytes) bytes wait for the disk; try again"
                 return .unavailable(detail: detail)
             }
             waiting.requests += 1

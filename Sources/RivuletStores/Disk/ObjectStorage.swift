@@ -40,7 +40,7 @@ public struct ObjectStorage<Object: StorableItem>: Sendable {
 
     /// Returns the value under a key; nil if there is none.
     ///
-    /// - Throws: ``ItemStorageError``, or `JSONError` if the stored document is not such a value.
+    /// - Throws: ``ItemStorageError``, or `JSONError` if the stored document is not a value of this type.
     public func object(forKey key: CacheKey) async throws -> Object? {
         guard let data = try await storage.read(key: key) else { return nil }
         return try ItemDocument.decode(Object.self, from: Array(data))
@@ -82,7 +82,7 @@ public struct ObjectStorage<Object: StorableItem>: Sendable {
                 return (key, try ItemDocument.decode(Object.self, from: Array(data)))
             } catch {
                 logger.error(
-                    "an object cannot be read; it stays in the storage and is left out",
+                    "a stored object cannot be read; it stays in the storage, but the result does not have it",
                     metadata: ["store": "\(storage.name)", "error": "\(LogText.of(error))"]
                 )
                 return nil

@@ -18,7 +18,7 @@ extension ItemCollection {
 
     /// Stores data under keys in one commit.
     ///
-    /// Of several data under one key the last one is stored.
+    /// If the list has a key twice, the last data is stored.
     ///
     /// - Throws: The reason that nothing was changed, or `indeterminate`.
     public func write(_ dataAndKeys: [(key: CacheKey, data: Data)]) async throws(ItemStorageError) {
@@ -87,7 +87,7 @@ extension ItemCollection {
         try await !keysExist([key]).isEmpty
     }
 
-    /// Returns those of these keys that have data, in their order.
+    /// Returns the given keys that have data, in the given order.
     ///
     /// - Throws: The error that prevents the read.
     public func keysExist(_ keys: [CacheKey]) async throws(ItemStorageError) -> [CacheKey] {

@@ -9,7 +9,7 @@ public struct ItemCollection: Sendable {
 
     /// Creates a collection of a storage.
     ///
-    /// The storage may not have it yet.
+    /// The collection need not exist in the storage yet.
     public init(_ name: String, in storage: any ItemStorage) {
         self.name = name
         self.storage = storage

@@ -4,7 +4,7 @@ package import RivuletJSON
 package enum ItemDocument {
     /// Writes an item without its transient fields.
     ///
-    /// - Throws: ``StoreError/unrepresentable(key:)``; `key` is only for its text.
+    /// - Throws: ``StoreError/unrepresentable(key:)``; `key` is only in the error's text.
     static func encode<Item: Encodable>(_ item: Item, key: String) throws(StoreError) -> [UInt8] {
         var writer = JSONWriter(includesTransient: false)
         write(item, into: &writer)
@@ -19,7 +19,7 @@ package enum ItemDocument {
         return writer.bytes
     }
 
-    /// Returns a text that equal items share in every process; nil if their JSON is such a text.
+    /// Returns a text that equal items share in every process; nil if their plain JSON is this text already.
     static func canonicalText(of item: some Encodable) -> [UInt8]? {
         var writer = JSONWriter(includesTransient: false)
         writer.isCanonical = true
@@ -48,7 +48,7 @@ package enum ItemDocument {
     package static func decode<Item: Decodable>(_ type: Item.Type, sent body: [UInt8]) throws(JSONError) -> Item {
         do throws(JSONError) {
             var reader = JSONReader(body)
-            // A key that items do not have is a mistake of the client. Without this option it would be ignored.
+            // A JSON key that items do not have is a mistake of the client. Without this option the key is ignored.
             reader.unknownKeys = .reject
             reader.includesTransient = false
             let item = try read(type, from: &reader)
@@ -74,8 +74,8 @@ package enum ItemDocument {
 
     /// Returns the path of a field that is not stored but required to read a value of the type; nil if there is none.
     ///
-    /// With such a field no stored value of the type can be read. For a type that is only Codable the result is
-    /// always nil.
+    /// Stored values of a type with such a field cannot be read. For a type that is only Codable the result is always
+    /// nil.
     static func unreadablePath(of type: Any.Type) -> String? {
         (type as? any JSONCodable.Type)?.jsonSchema.unreadablePath
     }

@@ -9,7 +9,7 @@ package enum ItemList {
 
     /// Writes a member with all items, or with as many as fit, at least one.
     ///
-    /// Its name is `items` by default.
+    /// The member's name is `items` by default.
     ///
     /// - Returns: The index after the last written item.
     package static func write<Item: StorableItem>(

@@ -9,16 +9,16 @@ public typealias ItemStorageReply<Value> = @Sendable (Result<Value, ItemStorageE
 ///
 /// All other operations of stores and stored values use only these two functions, see ``ItemCollection``. Every
 /// method may be called on any thread and returns without waiting. Commits of one collection are made in the order of
-/// their requests. A read sees every commit that was answered before the read was requested. Requests before the
-/// engine is open wait for the opening.
+/// their requests. A read sees every commit that was answered before the read was requested. A request that comes
+/// before the engine is open waits until it is open.
 /// Source: <Tests/Rows/Systems.md#e-26>.
 public protocol ItemStorage: Sendable {
     /// Opens the engine if it is not open yet; blocks.
     ///
     /// The default implementation does nothing.
     ///
-    /// It is called before a thread blocks for an answer. Without the call, a thread that has to open the engine
-    /// itself would wait for ever.
+    /// Code that blocks a thread for an answer calls this first. Otherwise the blocked thread might be the one that
+    /// has to open the engine, and it would wait forever.
     ///
     /// - Throws: The reason that the engine cannot be opened.
     func open() throws(ItemStorageError)
@@ -30,7 +30,7 @@ public protocol ItemStorage: Sendable {
 
     /// Makes changes in order, all or none.
     ///
-    /// The changes are durable when the reply is called, as far as the engine promises that.
+    /// The changes are durable when the reply is called, if the engine promises durability.
     ///
     /// An existing key keeps its position and its time of creation. A key that was removed and is stored again is new
     /// and comes last, also within one commit. The removal of a missing key changes nothing.
@@ -38,13 +38,13 @@ public protocol ItemStorage: Sendable {
 }
 
 extension ItemStorage {
-    /// Does nothing: the engine needs no opening.
+    /// Does nothing, for an engine that needs no opening.
     public func open() throws(ItemStorageError) {}
 }
 
 /// One change of a collection.
 public enum ItemChange: Hashable, Sendable {
-    /// Stores a document and replaces the one before.
+    /// Stores a document, and replaces the key's earlier document.
     case put(key: String, document: [UInt8])
     /// Removes a document.
     case remove(key: String)

@@ -38,7 +38,7 @@ extension ItemStorageError: CustomStringConvertible {
         case .tooLarge(let limitBytes):
             "the document is larger than \(limitBytes) bytes: make it smaller, or raise the limit of the storage engine"
         case .tooMany(let limit):
-            "the store holds \(limit) items, as many as it may: remove some, or raise the limit of the storage engine"
+            "the store has reached its limit of \(limit) items: remove some, or raise the limit of the storage engine"
         case .corrupt(let detail): "the stored collection is damaged: \(detail); restore it from a backup"
         case .incompatible(let detail): "the storage cannot be used: \(detail)"
         case .closed: "storage is closed: the server is shutting down"

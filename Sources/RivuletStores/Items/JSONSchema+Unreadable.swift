@@ -3,9 +3,9 @@
 import RivuletJSON
 
 extension JSONSchema {
-    /// The first field that is not stored but required to be read; nil if there is none.
+    /// The path of the first field that is not stored but is required to read a value; nil if there is none.
     ///
-    /// It is a JSON Pointer with `*` for any element.
+    /// The path is a JSON Pointer with `*` for any element.
     var unreadablePath: String? {
         var types: Set<ObjectIdentifier> = []
         return unreadablePath(at: "", besides: &types)

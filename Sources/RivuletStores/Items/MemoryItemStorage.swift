@@ -22,7 +22,7 @@ public final class MemoryItemStorage: ItemStorage {
 
     /// Makes changes in order, all or none.
     ///
-    /// They are lost at the end of the process.
+    /// The changes are lost at the end of the process.
     public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
         let (now, name) = (clock(), ByteText(collection))
         let isDone = collections.withLock { collections in
@@ -65,7 +65,7 @@ public final class MemoryItemStorage: ItemStorage {
         if items.count + changes.count <= itemsMax { return true }
         var count = items.count
         var isEmptied = false
-        // The presence of each key after the changes so far.
+        // For each changed key: true if the key exists after the changes so far.
         var isThere: [ByteText: Bool] = [:]
         for change in changes {
             switch change {

@@ -5,7 +5,7 @@ public import RivuletBase
 /// The names are Boutique's. There is no keychain here; values are sealed at rest. Errors of the storage are
 /// ``ItemStorageError``. Source: <Tests/Rows/Systems.md#e-24>.
 public enum KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is no value to change, or no key opens the value, or the text that is given as a key is invalid.
+    /// There is no value to change, no key opens the value, or the configured key is invalid.
     case couldNotAccessKeychain
     /// There is no value; thrown by `SecurelyStoredValue.value()`.
     case itemNotFound
@@ -18,14 +18,14 @@ public enum KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .couldNotAccessKeychain:
-            "there is no value that can be opened, or what is given for a key is none, which the log tells; set a value, or give "
-                + "the key that it was sealed with as an older key"
-        case .itemNotFound: "there is no such value"
+            "there is no value, no key opens the value, or the given key is invalid (then the log has the reason); set a value, or "
+                + "give the key that sealed the value as an older key"
+        case .itemNotFound: "no value is stored"
         case .missingEntitlement:
-            "there is no key to seal values with, or its file is not used, which the log tells; give the value SealingKeys, "
-                + "made of a secret such as that of RIVULET_SECRET_KEY"
+            "there is no key to seal values with, or the permissions of its file are wrong (then the log has the reason); give the "
+                + "value SealingKeys that are made of a secret, such as the text of RIVULET_SECRET_KEY"
         case .errorWithStatus(let status):
-            "the file of the key cannot be read or made (errno \(status)); the log names it"
+            "the file of the key cannot be read or created (errno \(status)); the log names the file"
         }
     }
 }

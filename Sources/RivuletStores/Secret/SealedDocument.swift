@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// A sealed document: the byte 1, the key's name, 8 bytes, then nonce, ciphertext and tag of AES-256-GCM.
+/// A sealed document: the byte 1, the 8 bytes of the key's name, then nonce, ciphertext and tag of AES-256-GCM.
 ///
 /// The storage location is authenticated with the document, so that a document that was moved to another location
 /// does not open there.
@@ -20,10 +20,10 @@ enum SealedDocument {
 
         var description: String {
             switch self {
-            case .notSealed: "it is no sealed value"
-            case .otherKey: "it is sealed with a key that is not here; give that one as an older key"
-            case .damaged: "it is damaged, or was sealed in another place"
-            case .otherType(let type): "what is sealed is no \(type)"
+            case .notSealed: "it is not a sealed value"
+            case .otherKey: "it is sealed with a key that was not given; give that key as an older key"
+            case .damaged: "it is damaged, or was sealed for another storage location"
+            case .otherType(let type): "the sealed value is not of the type \(type)"
             }
         }
     }

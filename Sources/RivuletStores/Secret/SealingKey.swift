@@ -2,7 +2,7 @@ package import Crypto
 
 /// A key derived from a secret.
 ///
-/// Its name identifies the key and reveals nothing of it.
+/// The key's name identifies the key and reveals nothing of it.
 public struct SealingKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// The least number of bytes of a secret.
     public static let secretBytesMin = 32

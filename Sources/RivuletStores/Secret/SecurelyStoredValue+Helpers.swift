@@ -1,17 +1,17 @@
 // This file has the short forms of changes that depend on the present value of a securely stored value.
 
-// Each one exists twice, suspending and blocking. All throw the errors of `set`, and `couldNotAccessKeychain` if no
-// key opens the stored value. A new value would lose the stored one, which may only need the older key.
+// Each function exists twice, suspending and blocking. All throw the errors of `set`, and `couldNotAccessKeychain` if
+// no key opens the stored value. A new value would overwrite the stored value, which an older key may still open.
 
 extension SecurelyStoredValue {
-    /// Stores the value with another part at a key path.
+    /// Replaces the part of the value at a key path, and stores the value.
     ///
     /// - Throws: Also ``KeychainError/couldNotAccessKeychain`` if there is no value.
     public func set<Part: Sendable>(_ path: any WritableKeyPath<Item, Part> & Sendable, to part: Part) async throws {
         try await edit { ValueEdit.setting(path, to: part, in: try $0.orNoAccess()) }
     }
 
-    /// Stores the value with another part at a key path, and blocks until it is on disk.
+    /// Replaces the part of the value at a key path, and blocks until the value is on disk.
     ///
     /// - Throws: Also ``KeychainError/couldNotAccessKeychain`` if there is no value.
     public func set<Part: Sendable>(_ path: any WritableKeyPath<Item, Part> & Sendable, to part: Part) throws {
@@ -36,7 +36,7 @@ extension SecurelyStoredValue where Item == Bool {
 }
 
 extension SecurelyStoredValue {
-    /// Appends an element to the array; to an empty array if there is no value.
+    /// Appends an element to the array, or to an empty array if there is no value.
     public func append<Element: Sendable>(_ element: Element) async throws where Item == [Element] {
         try await edit { ($0 ?? []) + [element] }
     }
@@ -80,14 +80,15 @@ extension SecurelyStoredValue {
         }
     }
 
-    /// Sets the value of a key, in an empty dictionary if there is no value; nil removes the key.
+    /// Sets a key of the dictionary, or of an empty dictionary if nothing is stored; nil removes the key.
     public func update<Key: Sendable, Value: Sendable>(key: Key, value: Value?) async throws
     where Item == [Key: Value] {
         try await edit { ValueEdit.updating(key, to: value, in: $0 ?? [:]) }
     }
 
-    /// Sets the value of a key, in an empty dictionary if there is no value, and blocks until it is on disk; nil
-    /// removes the key.
+    /// Sets a key of the dictionary, or of an empty dictionary if nothing is stored; nil removes the key.
+    ///
+    /// The call blocks until the dictionary is on disk.
     public func update<Key: Sendable, Value: Sendable>(key: Key, value: Value?) throws where Item == [Key: Value] {
         try edit { ValueEdit.updating(key, to: value, in: $0 ?? [:]) }
     }

@@ -3,7 +3,7 @@ public import Logging
 import RivuletJSON
 public import RivuletObjects
 
-/// A value that is sealed at rest; nil while there is none.
+/// A value that is sealed at rest; nil if no value is stored.
 ///
 /// Logs, errors and descriptions never have any part of the value. A document that cannot be opened reads as nil,
 /// which is logged. The document stays until a value is set or removed; until then a change of a part of the value is
@@ -14,15 +14,15 @@ public import RivuletObjects
 public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
     /// The name within its service and group.
     public let key: String
-    /// The purpose of the secret; nil: no particular purpose.
+    /// The purpose of the secret; nil for no particular purpose.
     public let service: KeychainService?
-    /// The owner of the secret; nil: no particular owner.
+    /// The owner of the secret; nil for no particular owner.
     public let group: KeychainGroup?
     package let box: ValueBox<Item?>
     private let keys: Keys
     private let logger: Logger
 
-    /// Returns the keys each time that a value is sealed or opened; nil: there are none.
+    /// Returns the keys each time that a value is sealed or opened; nil if there are no keys.
     package typealias Keys = @Sendable () throws(KeychainError) -> SealingKeys?
 
     /// Creates a secret of a storage.
@@ -34,7 +34,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
     ///   - service: The purpose of the secret.
     ///   - group: The owner of the secret.
     ///   - storage: The collection that stores the secret.
-    ///   - keys: The keys that seal the secret. Nil: there are none, and to set a value is an error.
+    ///   - keys: The keys that seal the secret. If they are nil, setting a value is an error.
     ///   - logger: Receives errors that cannot be thrown.
     public convenience init(
         key: String,
@@ -95,7 +95,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         )
     }
 
-    /// Returns one name for the three, different for any other three.
+    /// Returns one storage key for the three names; three other names have another storage key.
     private static func location(_ key: String, _ service: KeychainService?, _ group: KeychainGroup?) -> String {
         var writer = JSONWriter()
         writer.beginArray()
@@ -106,7 +106,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// The value; nil if there is none, or none that can be opened.
+    /// The value; nil if no value is stored, or if the stored value cannot be opened.
     ///
     /// The first read loads it from the storage, which blocks the thread.
     public var wrappedValue: Item? { box.value }
@@ -138,7 +138,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
 
     /// Seals and stores a value, which is on disk on return; nil removes the value.
     ///
-    /// - Throws: ``KeychainError/missingEntitlement`` without a key, ``StoreError``, ``ItemStorageError``. Nothing
+    /// - Throws: ``KeychainError/missingEntitlement`` if there is no key, ``StoreError``, ``ItemStorageError``. Nothing
     ///   has changed then.
     public func set(_ value: Item?) async throws {
         guard let value else { return try await remove() }
@@ -202,7 +202,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
     ///
     /// - Returns: True if the value was written; false if it is sealed with the current key, or if there is none.
     /// - Throws: ``KeychainError/couldNotAccessKeychain`` for a value that no key opens,
-    ///   ``KeychainError/missingEntitlement`` without a key, ``ItemStorageError``. Nothing has changed then.
+    ///   ``KeychainError/missingEntitlement`` if there is no key, ``ItemStorageError``. Nothing has changed then.
     @discardableResult
     public func reseal() async throws -> Bool {
         try await box.change(knowing: renewal).isWritten
@@ -226,7 +226,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Makes a change of the newest value; nil if there is no value.
+    /// Changes the newest value; the closure gets nil if there is no value.
     ///
     /// - Throws: Also the reason that a stored value cannot be opened, because a new value would overwrite it.
     @discardableResult
@@ -234,7 +234,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         try await box.change(knowing: opened(edit)).isWritten
     }
 
-    /// Makes a change of the newest value, on a thread that may block.
+    /// Changes the newest value, on a thread that may block.
     @discardableResult
     func edit(_ edit: @escaping ValueBox<Item?>.Edit) throws -> Bool {
         try box.changeNow(knowing: opened(edit)).isWritten

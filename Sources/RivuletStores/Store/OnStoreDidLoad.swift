@@ -1,6 +1,6 @@
 /// Waits until a store has loaded, then runs `onLoad`; runs `onError` if the store cannot be read.
 ///
-/// Upstream this is a modifier of a SwiftUI view. Here it is for any asynchronous code, such as an effect. Both
+/// In Boutique this is a modifier of a SwiftUI view. Here any asynchronous code, such as an effect, can call it. Both
 /// closures run in the caller's isolation.
 /// Source: <Tests/Rows/Systems.md#e-25>.
 public func onStoreDidLoad<Item: StorableItem>(
@@ -20,7 +20,7 @@ public func onStoreDidLoad<Item: StorableItem>(
 
 /// Waits until a store has loaded, then calls `update` with true; calls `onError` if the store cannot be read.
 ///
-/// To set a `Binding<Bool>`, as upstream: `update: { hasLoaded.wrappedValue = $0 }`.
+/// To set a `Binding<Bool>` as in Boutique, pass `update: { hasLoaded.wrappedValue = $0 }`.
 public func onStoreDidLoad<Item: StorableItem>(
     _ store: Store<Item>,
     isolation: isolated (any Actor)? = #isolation,

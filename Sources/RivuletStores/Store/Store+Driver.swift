@@ -9,7 +9,9 @@ import Synchronization
 extension Store {
     /// Waits until the store has loaded; returns at once if it has.
     ///
-    /// There is one load. If it failed, each call throws its error, until an operation has made the store load.
+    /// A store loads once. If the load failed, each call throws its error until an operation has made the store load
+    /// again.
+    ///
     /// - Throws: ``ItemStorageError``, the reason that the collection cannot be read; ``StoreError/busy(detail:)``.
     /// Source: <Tests/Rows/Systems.md#e-05>.
     public func itemsHaveLoaded() async throws {
@@ -25,7 +27,7 @@ extension Store {
         }
     }
 
-    /// Calls the reply when the items are those of the storage, at once if they are; for callers that do not wait.
+    /// Calls the reply as soon as the items are those of the storage; for callers that do not wait.
     package func whenLoaded(_ reply: @escaping StoreReply) {
         do {
             if let result = try machine.withLock({ machine throws(StoreError) in try machine.askForContents(reply) }) {
@@ -39,8 +41,8 @@ extension Store {
     /// Carries out the pending actions, unless another thread does so.
     ///
     /// Only one thread does so at a time, so that commits reach the storage in order, and events and answers reach
-    /// their receivers in order. A storage that answers at once calls this function again while it runs, and leaves
-    /// the answer for the next turn.
+    /// their receivers in order. A storage that answers at once calls this function while it runs. The inner call
+    /// returns at once, and the outer call handles the answer in its next turn.
     func drive() {
         guard machine.withLock({ $0.beginDriving() }) else { return }
         while let action = machine.withLock({ $0.next() }) {
@@ -68,7 +70,7 @@ extension Store {
     private func read(_ result: Result<StoredCollection, ItemStorageError>) {
         switch result {
         case .failure(let error): loaded(.failure(error))
-        // In a task of its own, which is the only one, because the storage's thread has other requests to serve.
+        // A task decodes the items, because the storage's thread has other requests to serve.
         case .success(let stored): Task { loaded(.success(await decode(stored))) }
         }
     }
@@ -78,7 +80,7 @@ extension Store {
         drive()
     }
 
-    /// The number of items that a task of a load reads before other tasks get its thread.
+    /// The number of items that one task of a load decodes, so that other tasks get its thread in between.
     private static var itemsPerTask: Int { 256 }
 
     private func decode(_ stored: StoredCollection) async -> StoreContents<Item> {
@@ -110,7 +112,7 @@ extension Store {
         return contents
     }
 
-    /// Returns the reason that a result is not an item of this store; nil if it is.
+    /// Returns the reason that a result is not an item of this store; nil if it is an item.
     package func fault(of result: Result<Item, JSONError>, in stored: StoredItem) -> DamagedItem? {
         switch result {
         case .success(let item):
@@ -129,7 +131,7 @@ extension Store {
     private func report(_ damaged: [DamagedItem]) {
         guard !damaged.isEmpty else { return }
         logger.error(
-            "items cannot be read; they stay in the storage and are left out; `rivulet check` names them",
+            "items cannot be read; they stay in the storage, but the store does not have them; `rivulet check` names them",
             metadata: ["store": "\(collection.name)", "count": "\(damaged.count)"]
         )
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Store {
-    /// A new stream of the latest event, then of every later one; the stream keeps the store alive.
+    /// A new stream with the latest event, then every later event; the stream keeps the store alive.
     ///
     /// The first event is `initialized` only if the store has not loaded. A reader that falls behind more than the
     /// limits allow (``StoreLimits/subscriberEventsMax``) gets one `loaded` event with all items in place of the
@@ -16,7 +16,7 @@ extension Store {
         }
     }
 
-    /// The number of operations that the store has made since it was created.
+    /// The number of events, without `initialized` and the first `loaded`, since the store was created.
     package var version: UInt64 { machine.withLock { $0.version } }
 
     /// The number of requested operations that are not made yet.

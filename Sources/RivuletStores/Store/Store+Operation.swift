@@ -3,12 +3,12 @@
 import Synchronization
 
 extension Store {
-    /// Steps that ``run()`` makes one after the other; nothing happens before.
+    /// Steps that ``run()`` makes one after the other; nothing happens before `run()` is called.
     ///
     ///     try await store.removeAll().insert(notes).run()
     ///
-    /// An insert directly after a `remove` of a list or after `removeAll` is one step with it: one commit, and one
-    /// event, `insert`.
+    /// An insert directly after `removeAll`, or after a `remove` of a list, is joined with that step: both are one
+    /// commit with one event, `insert`.
     /// Source: <Tests/Rows/Systems.md#e-15>, E-16.
     public final class Operation: Sendable {
         private let store: Store
@@ -30,7 +30,7 @@ extension Store {
 
         /// Adds a removal.
         ///
-        /// No insert is joined with it.
+        /// No later insert is joined with it.
         public func remove(_ item: Item) async throws -> Operation { adding(.remove([item], isList: false)) }
 
         /// Adds a removal of items in one commit.
@@ -64,8 +64,8 @@ extension Store {
     }
 }
 
-// None of these functions waits or fails. They have the signatures of the functions that work at once, so that `try
-// await` fits both. The compiler selects these functions only if their result is used.
+// None of these functions waits or fails. They have the signatures of the functions that change the store at once, so
+// that `try await` fits both. The compiler selects these functions only if their result is used.
 extension Store {
     /// Begins a chain with an insert.
     @_disfavoredOverload
@@ -77,7 +77,7 @@ extension Store {
 
     /// Begins a chain with a removal.
     ///
-    /// No insert is joined with it.
+    /// No later insert is joined with it.
     @_disfavoredOverload
     public func remove(_ item: Item) async throws -> Operation { Operation(self, .remove([item], isList: false)) }
 

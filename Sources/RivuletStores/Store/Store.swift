@@ -78,7 +78,7 @@ public final class Store<Item: StorableItem>: Observable, Sendable {
     /// are notified after each change, on the thread that made the change, and must not block there.
     public var items: [Item] {
         registrar.access(self, keyPath: itemsPath)
-        // Outside of the lock, so that a long list does not delay operations.
+        // The list is made outside of the lock, so that a long list does not delay operations.
         return machine.withLock { $0.contents }.list
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A copy costs O(1), and an edit O(log n), also while copies are kept.
 package struct StoreContents<Item: StorableItem>: Sendable {
-    /// An item with the bytes of its key and document.
+    /// An item with the number of bytes of its key and document.
     struct Entry: Sendable {
         var item: Item
         var size: Int
@@ -14,9 +14,9 @@ package struct StoreContents<Item: StorableItem>: Sendable {
 
     /// The items, in the order in which their keys were first stored.
     private var entries = KeyedTree<ByteText, Entry>()
-    /// The items as an array, after the first read.
+    /// The items as an array, which the first read makes.
     private var listing = StoreListing<Item>()
-    /// The bytes of all keys and documents.
+    /// The number of bytes of all keys and documents.
     private(set) var bytes = 0
     /// The documents that cannot be read.
     package var damaged: [DamagedItem] = []
@@ -49,7 +49,7 @@ package struct StoreContents<Item: StorableItem>: Sendable {
         StoreUpdate(version: version, event: StoreEvent(operation: .loaded, items: list), byteCount: bytes)
     }
 
-    /// Returns the items from a position on, which is at most the count.
+    /// Returns at most `limit` items from a position on; the position is at most the count.
     package func items(from position: Int, limit: Int) -> [Item] {
         entries.suffix(from: position).prefix(limit).map(\.value.item)
     }
@@ -69,10 +69,10 @@ package struct StoreContents<Item: StorableItem>: Sendable {
     /// Returns the position of an identifier's item, from 0.
     package func position(of id: String) -> Int? { entries.position(of: ByteText(id)) }
 
-    /// Returns the bytes of one item; nil if there is no such item.
+    /// Returns the number of bytes of an item's key and document; nil if there is no such item.
     func size(of key: ByteText) -> Int? { entries[key]?.size }
 
-    /// Replaces the item with this key, or appends the item; `size` is the bytes of its key and document.
+    /// Replaces the item with this key, or appends the item; `size` is the number of bytes of its key and document.
     ///
     /// - Returns: True if an item was replaced.
     @discardableResult
@@ -90,7 +90,7 @@ package struct StoreContents<Item: StorableItem>: Sendable {
         return true
     }
 
-    /// Removes the items of those keys that exist.
+    /// Removes the items with these keys; keys without an item are ignored.
     ///
     /// - Returns: The number of removed items.
     @discardableResult
@@ -106,11 +106,11 @@ package struct StoreContents<Item: StorableItem>: Sendable {
     }
 
     private mutating func forgetList() {
-        // Copies of this version may read their array later.
+        // Copies of this version may read the old array later.
         if isKnownUniquelyReferenced(&listing) { listing.forget() } else { listing = StoreListing() }
     }
 
-    /// Removes the damaged documents of keys that are written now.
+    /// Forgets the damaged documents under these keys, which have been written or removed.
     mutating func forgetDamage(of keys: some Sequence<ByteText>) {
         guard !damaged.isEmpty else { return }
         let keys = Set(keys)

@@ -21,10 +21,10 @@ extension StoreError: CustomStringConvertible {
         case .unrepresentable(let key):
             "the item \(String(reflecting: key)) has a value for which JSON has no form, such as a NaN: nothing was stored"
         case .full(let limitBytes):
-            "the store would hold more than \(limitBytes) bytes (StoreLimits.bytesMax): remove some items, or raise that"
+            "the store would hold more than \(limitBytes) bytes (StoreLimits.bytesMax): remove some items, or raise that limit"
         case .busy(let detail): "the store is busy: \(detail); try again later"
         case .unreadable(let type, let path):
-            "nothing was stored, for a \(type) could not be read again\(path.isEmpty ? "" : " (\(path))"): give each of its fields "
+            "nothing was stored, because a \(type) could not be read again\(path.isEmpty ? "" : " (\(path))"): give each of its fields "
                 + "that is not stored, such as one with @Transient, an initial value"
         }
     }

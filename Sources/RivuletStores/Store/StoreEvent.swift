@@ -8,7 +8,7 @@ public struct StoreEvent<Item: StorableItem>: StorableItem {
         case initialized
         /// The items are all items of the store, after it loaded, or for a subscriber that fell behind.
         case loaded
-        /// The items were inserted, or replaced the items with their identifiers.
+        /// The items were inserted, or replaced items with the same identifiers.
         case insert
         /// The items were removed.
         case remove
@@ -30,17 +30,17 @@ extension StoreEvent: Equatable where Item: Equatable {}
 
 /// An event and the version of the store after it.
 package struct StoreUpdate<Item: StorableItem>: Sendable {
-    /// The number of operations that the store has made.
+    /// The version of the store after the event.
     package let version: UInt64
     /// The event.
     package let event: StoreEvent<Item>
-    /// The items that were removed before those of an `insert` came, in one step with it.
+    /// The items that the step of an `insert` removed before it inserted items.
     ///
-    /// The event does not have them (<Tests/Rows/Systems.md#e-16>), but a copy that is updated by events must remove
-    /// them.
+    /// The event does not have these items (<Tests/Rows/Systems.md#e-16>), but a copy that is updated by events must
+    /// remove them.
     package var removed: [Item] = []
-    /// True if all items were removed before those of an `insert` came.
+    /// True if the step of an `insert` removed all items before it inserted items.
     package var removesAll = false
-    /// The bytes of keys and documents of the event's items, as far as the items were in the store.
+    /// The number of bytes of the keys and documents of the event's items, without items that were not in the store.
     package let byteCount: Int
 }

@@ -15,9 +15,9 @@ struct StoreHistory<Item: StorableItem>: Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// Returns true if an event fits without the removal of another one.
+    /// Returns true if an event fits without the removal of another event.
     ///
-    /// An event always fits if there are no others.
+    /// An event always fits into an empty history.
     func hasRoom(for update: StoreUpdate<Item>) -> Bool {
         if updates.isEmpty { return true }
         return updates.count < eventsMax && itemCount + update.event.items.count <= itemsMax

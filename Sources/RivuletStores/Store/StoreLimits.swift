@@ -1,9 +1,9 @@
-/// The limits of a ``Store`` on waiting requests and on past events.
+/// The limits of a ``Store``: its size, its waiting requests, and the events for its subscribers.
 public struct StoreLimits: Hashable, Sendable {
     /// The most bytes of keys and documents in the store; a larger insert fails with
     /// ``StoreError/full(limitBytes:)``.
     ///
-    /// The size of items in memory differs from that, depending on their type.
+    /// The items take more or less memory than that, depending on their type.
     public var bytesMax: Int
     /// The most requests that wait for the storage; a further request fails with ``StoreError/busy(detail:)``.
     public var requestsMax: Int

@@ -4,8 +4,8 @@ package import RivuletBase
 
 /// A store as a state machine: requests and answers go in, ``next()`` returns the action to carry out.
 ///
-/// Requests go to the storage in the order in which they were made. Several go at a time, so that one fsync serves
-/// many. After the storage has answered, the machine carries them out one after the other, in the same order.
+/// Requests go to the storage in the order in which they were made. Several go at a time, so that they share one fsync.
+/// After the storage has answered, the machine carries the requests out one after the other, in the same order.
 package struct StoreMachine<Item: StorableItem>: Sendable {
     /// The next action of the thread that drives the store.
     enum Action: Sendable {
@@ -17,7 +17,7 @@ package struct StoreMachine<Item: StorableItem>: Sendable {
         case announce(Announcement)
     }
 
-    /// The receivers of the result of a carried out action.
+    /// The result of a request or a load, with its receivers.
     struct Announcement: Sendable {
         /// True if the items have changed.
         var changesItems = false
@@ -29,7 +29,7 @@ package struct StoreMachine<Item: StorableItem>: Sendable {
     private enum Phase {
         /// The collection must be read: at the start, and if the outcome of a failed write is unknown.
         ///
-        /// With an error, a read has failed; it is tried again for the next request.
+        /// An error means that a read has failed. The next request starts another read.
         case unloaded((any Error)?)
         /// The state while the collection is being read.
         case loading
@@ -56,13 +56,13 @@ package struct StoreMachine<Item: StorableItem>: Sendable {
     private var loadReplies: [StoreReply] = []
     private var commits: Deque<Commit> = []
     private var firstCommit: UInt64 = 0
-    /// The bytes of keys and documents in the commits.
+    /// The number of bytes of keys and documents in the commits.
     private var commitBytes = 0
-    /// True if the last commit must run alone, because its meaning depends on the present documents.
+    /// True if the last commit must run alone, because it replaces documents that cannot be read.
     private var isLastCommitAlone = false
     /// The keys of the documents that cannot be read.
     package private(set) var damagedKeys: Set<ByteText> = []
-    /// The first event of a new subscriber; nil: `loaded`, with the present items.
+    /// The first event of a new subscriber; nil means `loaded` with the present items.
     private var latest: StoreUpdate<Item>?
     private var history: StoreHistory<Item>
     private var subscribers: StoreSubscribers<Item>
@@ -90,7 +90,7 @@ package struct StoreMachine<Item: StorableItem>: Sendable {
     }
 }
 
-// MARK: - What comes in
+// MARK: - Inputs
 
 extension StoreMachine {
     /// Accepts a request.
@@ -100,7 +100,7 @@ extension StoreMachine {
         try checkRoom()
         let bytes = request.bytes
         guard requestBytes == 0 || requestBytes + bytes <= limits.requestBytesMax else {
-            throw .busy(detail: "\(requestBytes) bytes wait for the storage, of \(limits.requestBytesMax)")
+            throw .busy(detail: "\(requestBytes) bytes wait for the storage; the limit is \(limits.requestBytesMax)")
         }
         requestBytes += bytes
         waiting.append(request)
@@ -113,7 +113,7 @@ extension StoreMachine {
 
     /// Returns the result of the load if the contents are those of the storage, or passes it to `reply` later.
     ///
-    /// That includes a load after a failed write with an unknown outcome.
+    /// A load can also follow a failed write with an unknown outcome.
     mutating func askForContents(_ reply: @escaping StoreReply) throws(StoreError) -> Result<StoreOutcome, any Error>? {
         switch phase {
         case .open: return .success(StoreOutcome(version: version))
@@ -147,10 +147,10 @@ extension StoreMachine {
     }
 }
 
-// MARK: - What goes out
+// MARK: - Actions
 
 extension StoreMachine {
-    /// Returns true if the caller must carry out the actions of ``next()`` until that is nil.
+    /// Returns true if the caller must carry out the actions of ``next()`` until it returns nil.
     ///
     /// Otherwise another thread does so.
     mutating func beginDriving() -> Bool {
@@ -211,8 +211,8 @@ extension StoreMachine {
         commitBytes += request.bytes
         isLastCommitAlone = isAlone
         guard isAlone else { return .commit(request.changes, number: number) }
-        // On disk a key keeps its position. The position of a damaged item is unknown here, so the new item comes
-        // last, on disk as in memory.
+        // On disk a key keeps its position, but the position of a damaged item is unknown here. A removal before the
+        // write makes the new item the last one, on disk as in memory.
         let changes = request.changes.flatMap { change in
             guard case .put(let key, _) = change, damagedKeys.contains(ByteText(key)) else { return [change] }
             return [.remove(key: key), change]
@@ -275,7 +275,7 @@ extension StoreMachine {
         return update
     }
 
-    /// Returns the bytes of the items in the event.
+    /// Returns the number of bytes of the items in the event.
     private func byteCount(of step: PreparedStep<Item>) -> Int {
         switch (step.event, step.removal) {
         case (.insertion, .all): step.sizes.reduce(0, +)
@@ -330,7 +330,8 @@ extension StoreMachine {
         contents = found
         damagedKeys = found.damagedKeys
         history.removeAll()
-        // Made on demand: if this event held the items, the next insert would have to copy them.
+        // The `loaded` event is made on demand. An event that is kept here would hold the items, and the next insert
+        // would have to copy them.
         latest = nil
     }
 }
@@ -356,10 +357,10 @@ extension StoreMachine {
         return subscribers.next(of: subscriber, everything: contents.update(version: version), reply: reply)
     }
 
-    /// Adds a subscriber that gets every later event, and is woken if there are updates to take.
+    /// Adds a subscriber that gets every later event, and is woken when updates wait for it.
     package mutating func follow(_ wake: @escaping @Sendable () -> Void) -> UInt64 { subscribers.add(waking: wake) }
 
-    /// Takes all waiting updates of a subscriber; nil: it fell behind, and gets all items instead.
+    /// Takes all waiting updates of a subscriber; nil if it fell behind, so that it must get all items instead.
     package mutating func takeUpdates(of subscriber: UInt64) -> [StoreUpdate<Item>]? {
         subscribers.take(of: subscriber)
     }

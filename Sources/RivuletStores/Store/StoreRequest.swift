@@ -12,7 +12,7 @@ package struct StoreOutcome: Hashable, Sendable {
     package var version: UInt64
     /// The number of items with new identifiers.
     package var inserted = 0
-    /// The number of items that replaced another one.
+    /// The number of items that replaced another item.
     package var replaced = 0
     /// The number of removed items.
     package var removed = 0
@@ -20,7 +20,7 @@ package struct StoreOutcome: Hashable, Sendable {
 
 /// Steps that are made in one commit, with the reply to their caller.
 package struct StoreRequest<Item: StorableItem>: Sendable {
-    /// A condition on the store for the steps to be made.
+    /// A condition on the store that must hold for the steps to be made.
     ///
     /// It throws the error of the request if the condition does not hold.
     ///
@@ -61,7 +61,7 @@ package struct StoreRequest<Item: StorableItem>: Sendable {
     func bytesAfter(_ contents: StoreContents<Item>) -> Int {
         var bytes = contents.bytes
         var isEmptied = false
-        // The size of each key after the steps so far.
+        // For each changed key: the bytes of its item after the steps so far.
         var sizes: [ByteText: Int] = [:]
         func set(_ key: ByteText, _ size: Int) {
             let before = sizes.updateValue(size, forKey: key) ?? (isEmptied ? 0 : contents.size(of: key) ?? 0)

@@ -9,9 +9,9 @@ package enum StoreStep<Item: StorableItem>: Sendable {
     case insert([Item], after: Removal)
     /// Removes items; `isList` is true if they were given as a list.
     case remove([Item], isList: Bool)
-    /// Removes those items with these identifiers that exist.
+    /// Removes the items with these identifiers; identifiers without an item are ignored.
     ///
-    /// The event has only those.
+    /// The event has only the removed items.
     case removeKeys([String], isList: Bool)
     /// Removes all items.
     case removeAll
@@ -28,7 +28,7 @@ package enum StoreStep<Item: StorableItem>: Sendable {
 extension StoreStep {
     /// Adds a step to a chain.
     ///
-    /// An insert is joined with the removal directly before it, unless that was of a single item.
+    /// An insert is joined with the removal directly before it, unless that removal is of a single item.
     ///
     /// Source: <Tests/Rows/Systems.md#e-16>.
     package static func append(_ step: Self, to steps: inout [Self]) {
@@ -54,7 +54,7 @@ struct PreparedStep<Item: StorableItem>: Sendable {
     enum Event: Sendable {
         /// The inserted items.
         case insertion
-        /// The given items, even those that did not exist.
+        /// The given items, also items that did not exist.
         case removal([Item])
         /// The removed items; no event if nothing was removed.
         case removalOfPresent
@@ -63,7 +63,7 @@ struct PreparedStep<Item: StorableItem>: Sendable {
     }
 
     let removal: Removal
-    /// The last value of each identifier, at the identifier's first position.
+    /// The last item with each identifier, at the identifier's first position.
     let insertion: OrderedDictionary<ByteText, Item>
     /// The bytes of the key and the document of each insertion, in order.
     let sizes: [Int]

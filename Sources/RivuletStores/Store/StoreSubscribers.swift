@@ -23,11 +23,11 @@ package struct StoreSubscribers<Item: StorableItem>: Sendable {
     private struct Subscriber {
         var pending: Pending
         var asking: Deque<StoreUpdateReply<Item>> = []
-        /// Called when updates wait and none did before.
+        /// Called when an update arrives and none waited before.
         var wake: (@Sendable () -> Void)?
     }
 
-    /// A notification that is prepared while the store is locked, and made after that.
+    /// A notification that is prepared while the store is locked, and made after the store is unlocked.
     package enum Delivery: Sendable {
         case update(StoreUpdate<Item>?, StoreUpdateReply<Item>)
         case wake(@Sendable () -> Void)
@@ -94,7 +94,7 @@ package struct StoreSubscribers<Item: StorableItem>: Sendable {
 
     /// Adds an update for every subscriber.
     mutating func publish(_ update: StoreUpdate<Item>, into deliveries: inout [Delivery]) {
-        // By index, because a view of the keys would make every queue be copied.
+        // The loop uses indices, because a view of the keys would cause a copy of every queue.
         var index = subscribers.startIndex
         while index < subscribers.endIndex {
             if let reply = subscribers.values[index].asking.popFirst() {
@@ -131,7 +131,7 @@ package struct StoreSubscribers<Item: StorableItem>: Sendable {
         }
     }
 
-    /// Takes all waiting updates of a subscriber; nil: it was too slow, and gets all items instead.
+    /// Takes all waiting updates of a subscriber; nil if it was too slow, so that it must get all items instead.
     mutating func take(of id: UInt64) -> [StoreUpdate<Item>]? {
         guard let pending = subscribers[id]?.pending else { return [] }
         let nothing = emptyQueue

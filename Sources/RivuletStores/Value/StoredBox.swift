@@ -9,8 +9,8 @@ package enum StoredBox {
 
     /// Returns the document of a value, and checks that the value can be read again.
     ///
-    /// - Throws: ``StoreError/unrepresentable(key:)`` if JSON cannot represent the value; `key` is only for its text.
-    ///   ``StoreError/unreadable(type:place:)`` if the value cannot be read from its document.
+    /// - Throws: ``StoreError/unrepresentable(key:)`` if JSON cannot represent the value; `key` is only in its text.
+    ///   ``StoreError/unreadable(type:path:)`` if the value cannot be read from its document.
     static func document<Value: Codable>(of value: Value, key: String) throws(StoreError) -> [UInt8] {
         var writer = JSONWriter(includesTransient: false)
         writer.beginObject()

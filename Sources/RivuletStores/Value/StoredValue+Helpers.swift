@@ -1,14 +1,14 @@
 // This file has the short forms of changes that depend on the present value of a stored value.
 
-// Each one exists twice, like `set`: suspending and throwing as ``StoredValue/set(_:)``, or blocking.
+// Each function exists twice, like `set`: one suspends and throws the errors of ``StoredValue/set(_:)``, one blocks.
 
 extension StoredValue {
-    /// Stores the value with another part at a key path.
+    /// Replaces the part of the value at a key path, and stores the value.
     public func set<Part: Sendable>(_ path: any WritableKeyPath<Item, Part> & Sendable, to part: Part) async throws {
         try await edit { ValueEdit.setting(path, to: part, in: $0) }
     }
 
-    /// Stores the value with another part at a key path, and blocks until it is on disk.
+    /// Replaces the part of the value at a key path, and blocks until the value is on disk.
     public func set<Part: Sendable>(_ path: any WritableKeyPath<Item, Part> & Sendable, to part: Part) {
         edit { ValueEdit.setting(path, to: part, in: $0) }
     }
@@ -58,20 +58,20 @@ extension StoredValue {
 
     /// Replaces the first element that equals the old one, and blocks until it is on disk.
     ///
-    /// Returns false also if the storage refused the change.
+    /// Returns false if there is no such element, or if the storage refused the change.
     @discardableResult
     public func replace<Element: Equatable & Sendable>(_ old: Element, with new: Element) -> Bool
     where Item == [Element] {
         edit { ValueEdit.replacing(old, with: new, in: $0) }
     }
 
-    /// Sets the value of a key; nil removes the key.
+    /// Sets a key of the dictionary; nil removes the key.
     public func update<Key: Sendable, Value: Sendable>(key: Key, value: Value?) async throws
     where Item == [Key: Value] {
         try await edit { ValueEdit.updating(key, to: value, in: $0) }
     }
 
-    /// Sets the value of a key, and blocks until it is on disk; nil removes the key.
+    /// Sets a key of the dictionary, and blocks until it is on disk; nil removes the key.
     public func update<Key: Sendable, Value: Sendable>(key: Key, value: Value?) where Item == [Key: Value] {
         edit { ValueEdit.updating(key, to: value, in: $0) }
     }

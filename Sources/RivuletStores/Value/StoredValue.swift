@@ -13,7 +13,7 @@ public import RivuletObjects
 public final class StoredValue<Item: Codable & Sendable>: Sendable {
     /// The key of the stored value.
     public let key: String
-    /// The value if none is stored, and after a reset.
+    /// The value while no value is stored, and after a reset.
     public let defaultValue: Item
     package let box: ValueBox<Item>
     private let logger: Logger
@@ -101,13 +101,13 @@ public final class StoredValue<Item: Codable & Sendable>: Sendable {
         set(defaultValue)
     }
 
-    /// Makes a change of the newest value.
+    /// Changes the newest value; returns false if nothing was written.
     @discardableResult
     func edit(_ edit: @escaping ValueBox<Item>.Edit) async throws -> Bool {
         try await box.change(edit).isWritten
     }
 
-    /// Makes a change of the newest value, on a thread that may block; returns false if nothing was written.
+    /// Changes the newest value, on a thread that may block; returns false if nothing was written.
     @discardableResult
     func edit(_ edit: @escaping ValueBox<Item>.Edit) -> Bool {
         do {

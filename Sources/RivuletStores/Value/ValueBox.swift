@@ -25,9 +25,9 @@ struct ValueCodec<Value: Sendable>: Sendable {
 package enum StoredCondition {
     /// There is no document, or the value's current document.
     case current
-    /// A document that the value had before.
+    /// There is an older document of the same value, such as one that an older key sealed.
     case older
-    /// A document that cannot be read.
+    /// There is a document that cannot be read.
     case unreadable
 }
 
@@ -51,11 +51,11 @@ package struct ValueChange<Value: Sendable>: Sendable {
 
 /// A value in memory that is stored before any reader sees it.
 ///
-/// Changes are made one after the other, in the order of their requests, each on the result of the one before. The
-/// first change waits until the value is read. A change that the storage refuses has no effect, neither in memory nor
-/// on streams.
+/// Changes are made one after the other, in the order of their requests. Each one changes the result of the previous
+/// change. The first change waits until the value is read. A change that the storage refuses has no effect, neither in
+/// memory nor on streams.
 package final class ValueBox<Value: Sendable>: Sendable {
-    /// Returns the new value of a change; nil: the value stays unchanged, and nothing is written.
+    /// Returns the new value of a change; nil if the value stays unchanged and nothing is written.
     package typealias Edit = @Sendable (Value) throws -> Value?
     /// Returns the new value of a change that also depends on the value's state in storage.
     package typealias KnowingEdit = @Sendable (Value, StoredStanding) throws -> Value?
@@ -83,7 +83,7 @@ package final class ValueBox<Value: Sendable>: Sendable {
         var isDoubtful = false
         var standing = StoredStanding(condition: .current, version: 0)
         var jobs: Deque<Job> = []
-        /// True if the storage works on a request of the first job.
+        /// True if the storage works on the request of a job.
         var isBusy = false
         /// True if a thread is about to take the next job.
         var isLooking = false
@@ -130,9 +130,8 @@ package final class ValueBox<Value: Sendable>: Sendable {
 
     /// The value.
     ///
-    /// If it was not read yet, the call waits for the storage, at most once.
-    ///
-    /// Without an answer from the storage it is, for this call, the value without a document.
+    /// If the value was not read yet, the call waits for the storage. If the storage answers with an error, the call
+    /// returns the default.
     var value: Value {
         if let value = content.withLock({ $0.isDoubtful ? nil : $0.value }) { return value }
         do {
@@ -143,11 +142,10 @@ package final class ValueBox<Value: Sendable>: Sendable {
         }
     }
 
-    /// A stream of the current value, and of each value that a change leaves, also an equal one.
+    /// A stream of the current value, then of each value that is set, also an equal one.
     var values: AsyncStream<Value> {
         AsyncStream(bufferingPolicy: .bufferingNewest(Self.valuesPerStreamMax)) { continuation in
-            // Queued as a change, so that there is no gap between the first value of the stream and the values after
-            // it.
+            // The subscription is queued as a change, so that the stream misses no value after its first one.
             change({ _ in nil }) { [self] outcome in
                 if case .failure(let error) = outcome {
                     logger.error("a stored value cannot be read: \(LogText.of(error))", metadata: ["key": "\(key)"])
@@ -184,7 +182,7 @@ package final class ValueBox<Value: Sendable>: Sendable {
 
     /// Takes the values that were set since the last call, and the current value.
     ///
-    /// Of many values only the newest are returned.
+    /// A follower that fell behind gets only the newest values.
     package func take(of follower: UInt64) -> (values: [(version: UInt64, value: Value)], version: UInt64, value: Value)
     {
         content.withLock { content in
@@ -222,7 +220,7 @@ package final class ValueBox<Value: Sendable>: Sendable {
 
     /// Makes a change; durable on return.
     ///
-    /// - Throws: The error of the edit, or the reason that the storage refused it. Nothing has changed then.
+    /// - Throws: The error of the edit, or the reason that the storage refused the change. Nothing has changed then.
     func change(_ edit: @escaping Edit) async throws -> ValueChange<Value> {
         try await change(knowing: { value, _ in try edit(value) })
     }
@@ -255,7 +253,7 @@ package final class ValueBox<Value: Sendable>: Sendable {
 
     // MARK: - One after the other
 
-    /// Runs waiting jobs until the storage takes its time to answer.
+    /// Runs waiting jobs until the storage does not answer at once.
     ///
     /// It is a loop, because a storage that answers at once must not make the stack grow with the jobs.
     private func goOn() {

@@ -67,7 +67,7 @@ def test_secrets_are_sealed_and_outlive_their_key(program, data):
     assert not key.exists()
     printed = lines(program("show", "reseal", RIVULET_SECRET_KEY="lost" * 8))
     assert [line for line in printed if "plain-text" in line] == []
-    assert "light false nil nil" in printed and printed[-1].startswith("error: there is no value that can be opened, ")
+    assert "light false nil nil" in printed and printed[-1].startswith("error: there is no value, no key opens the value, ")
 
 
 def test_a_key_that_others_may_read_is_refused_with_the_remedy(program, tmp_path):

@@ -47,7 +47,7 @@ import Testing
         let engine = try folder.engine(time: time)
         let kept = folder.databasePath + "-wal.damaged-20251123T153905Z"
         let warning = try #require(engine.recovery.warning)
-        #expect(warning.contains("the write-ahead log \(folder.databasePath)-wal was damaged: lost are "))
+        #expect(warning.contains("the write-ahead log \(folder.databasePath)-wal was damaged: at least "))
         #expect(warning.contains("The log is kept as \(kept)."))
         #expect(engine.recovery.information == nil)
         #expect([UInt8](try Data(contentsOf: URL(fileURLWithPath: kept))) == log.bytes)
@@ -103,8 +103,8 @@ import Testing
             Issue.record("not refused")
             return
         }
-        #expect(detail.contains("\(folder.databasePath)-wal is damaged: lost are "))
-        #expect(detail.contains("nothing was changed. Start without --require-clean to serve what is left, or"))
+        #expect(detail.contains("\(folder.databasePath)-wal is damaged: at least "))
+        #expect(detail.contains("nothing was changed; a start without --require-clean serves the remaining commits"))
         #expect(try LogBytes(of: folder).bytes == log.bytes)
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.databasePath)) == database)
         #expect(try keptLogs(in: folder) == [])
@@ -118,7 +118,7 @@ import Testing
         let engine = try folder.engine()
         defer { engine.close() }
         #expect(
-            engine.recovery.warning?.contains("lost are \(log.commits.count) commits in \(log.frameCount) frames")
+            engine.recovery.warning?.contains("at least \(log.commits.count) commits in \(log.frameCount) frames")
                 == true
         )
         #expect(try await engine.load(TestData.key()) == nil)
@@ -214,7 +214,7 @@ import Testing
         let engine = try folder.engine()
         defer { engine.close() }
         let warning = try #require(engine.recovery.warning)
-        #expect(warning.contains("lost are \(log.commits.count - copied) commits in "))
+        #expect(warning.contains("at least \(log.commits.count - copied) commits in "))
         #expect(try await engine.load(TestData.key())?.head.version == 12)
     }
 
@@ -253,7 +253,7 @@ import Testing
         try Data([1]).write(to: URL(fileURLWithPath: folder.databasePath + "-wal.damaged"))
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(engine.recovery.warning?.contains("the damage was found by a start that ended too early") == true)
+        #expect(engine.recovery.warning?.contains("the damage was found by a start that did not finish") == true)
         #expect(try await engine.load(TestData.key())?.head.version == 20)
         #expect(try await engine.load(TestData.key())?.head.epoch != TestData.epoch)
         #expect(try keptLogs(in: folder).allSatisfy { $0.contains("damaged-") })

@@ -100,7 +100,7 @@ import Testing
         let outcome = try repair(folder)
         #expect(
             outcome.lines.last
-                == "\(folder.databasePath): of two rows of the table session with the name two the newer is two-repaired-17 now"
+                == "\(folder.databasePath): two rows of the table session had the name two; the newer row has the name two-repaired-17 now"
         )
         #expect(outcome.remaining == [])
         let engine = try folder.engine()
@@ -187,10 +187,10 @@ import Testing
         let damages = try SQLiteCheck.run(folder: folder.path)
         #expect(
             damages.first?.hasPrefix("rivulet.db-wal: ") == true
-                && damages.first?.hasSuffix("are behind a damaged place") == true
+                && damages.first?.hasSuffix("follow a damaged frame or header") == true
         )
         let outcome = try repair(folder)
-        #expect(outcome.lines.first?.contains("was damaged: lost are ") == true)
+        #expect(outcome.lines.first?.contains("was damaged: at least ") == true)
         #expect(outcome.lines.last == "\(folder.databasePath) has no damage")
         #expect(try SQLiteCheck.run(folder: folder.path) == [])
     }

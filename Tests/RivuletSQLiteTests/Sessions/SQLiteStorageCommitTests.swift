@@ -169,7 +169,7 @@ import Testing
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(detail.contains("another program holds \(folder.databasePath)"))
+        #expect(detail.contains("another program holds a lock on \(folder.databasePath)"))
         #expect(try await engine.load(TestData.key())?.head == head)
         try raw.execute("ROLLBACK")
         _ = try await engine.append(TestData.key(), at: .after(head), [TestData.entry(2)]).head()
