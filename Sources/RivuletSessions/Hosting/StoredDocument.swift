@@ -29,8 +29,8 @@ struct StoredDocument {
             if let bytes = change.value { try JSONValue(parsing: bytes) } else { nil }
         guard let edited = Self.edited(value, path.tokens[...], change, new) else {
             let detail =
-                "the stored document has no position for this \(change.operation.rawValue), because an early build stored the session without its "
-                + "defaults; run a build of the session's schema version and send the session an event"
+                "the stored document has no position for this \(change.operation.rawValue); if an early build stored the session without "
+                + "defaults, run a build of the session's schema version and send the session an event"
             throw JSONError(kind: .mismatch, pointer: change.path, detail: detail)
         }
         value = edited
