@@ -67,7 +67,7 @@ extension ProblemType {
         case .crossSite:
             Problem(
                 self,
-                "Requests of pages of other sites are refused. If pages of https://shop.example may use this server, start it with --allowed-origins https://shop.example (RIVULET_ALLOWED_ORIGINS). Nothing has changed."
+                "Requests from pages of other sites are refused. If pages of https://shop.example may use this server, start it with --allowed-origins https://shop.example (RIVULET_ALLOWED_ORIGINS). Nothing has changed."
             )
         case .unknownCaller:
             Problem(

@@ -1,7 +1,8 @@
 // The pages of other origins that may use a server.
 
-/// The origins that an operator allows: exact ones, `https://*.example.com` for one label in place of the star, or `*`
-/// for all.
+/// The origins that an operator allows.
+///
+/// An entry is an exact origin, `https://*.example.com` for one label in place of the star, or `*` for all origins.
 ///
 /// `null` is in no list, because it is the origin of every sandboxed frame.
 struct AllowedOrigins: Sendable {
@@ -13,14 +14,14 @@ struct AllowedOrigins: Sendable {
 
     /// The way in which an origin is allowed.
     enum Grant: Hashable, Sendable {
-        /// By its own entry or its domain's: with credentials.
+        /// By its own entry, or by an entry with a star for its first label: with credentials.
         case named
-        /// By `*`: without credentials.
+        /// By `*` alone: without credentials.
         case anonymous
     }
 
     private var exact: Set<WebOrigin> = []
-    /// Origins without their first label, so that the host begins after the star's dot.
+    /// The entries with a star for the first label: the host begins after the star's dot.
     private var parents: Set<WebOrigin> = []
     private var allowsAll = false
 

@@ -2,12 +2,12 @@
 
 /// Blocks of whole header lines for `HTTPResponseHead.append`.
 enum ConstantFields {
-    /// The request headers that pages of allowed origins may send, beside those that need no permission.
+    /// The request headers that pages of allowed origins may send, besides the headers that need no permission.
     static let requestHeaders =
         "authorization, content-type, if-match, if-modified-since, if-none-match, if-range, idempotency-key, last-event-id, "
         + "prefer, range, traceparent, tracestate"
 
-    /// The response headers that scripts of these pages may read, beside those that need no permission.
+    /// The response headers that scripts of these pages may read, besides the headers that need no permission.
     static let responseHeaders =
         "Accept-Encoding, Accept-Ranges, Allow, Content-Encoding, Content-Range, Date, ETag, Idempotency-Replayed, Link, Location, "
         + "Preference-Applied, Retry-After, Rivulet-Version, traceparent"

@@ -15,7 +15,7 @@ struct Doors: Sendable {
     private let hosts: HostList
     private let origins: AllowedOrigins
     private let publicOrigin: WebOrigin?
-    /// The addresses of proxies for which `X-Forwarded-Proto` counts.
+    /// The addresses of proxies from which the server believes `X-Forwarded-Proto`.
     let proxies: AddressList
     /// The constant lines of an answer that no page of another origin may read.
     let ownFields: [UInt8]
@@ -45,8 +45,9 @@ struct Doors: Sendable {
 
     // MARK: - Requests
 
-    /// True if the request passes without further checks: it has no fields of a page, and its host is the last accepted
-    /// one.
+    /// True if the request passes without further checks.
+    ///
+    /// It has no header fields of a page, and names the host that was accepted last.
     func isOrdinary(_ request: HTTPRequest, acceptedHost: [UInt8]) -> Bool {
         !request.hasPageFields && !acceptedHost.isEmpty && request.isHost(acceptedHost)
     }
@@ -83,7 +84,7 @@ struct Doors: Sendable {
         return ConstantFields.shared(with: text, as: grant)
     }
 
-    /// True if the host of a request does not count.
+    /// True if the request may name any host.
     ///
     /// Balancers and orchestrators name any host, and the answers of these two resources contain no data.
     static func isExempt(_ request: HTTPRequest) -> Bool { request.isPath("/healthz") || request.isPath("/readyz") }
@@ -138,13 +139,13 @@ struct Doors: Sendable {
         guard let origin, WebOrigin(origin) != nil else {
             return Problem(
                 .crossSite,
-                "Requests of pages of other sites are refused, and this request has no Origin that could be allowed. Send it with CORS, and "
+                "Requests from pages of other sites are refused, and this request has no Origin that could be allowed. Send it with CORS, and "
                     + "start the server with --allowed-origins and the page's origin (RIVULET_ALLOWED_ORIGINS). Nothing has changed."
             )
         }
         return Problem(
             .crossSite,
-            "Requests of pages of other sites are refused. If pages of \(origin) may use this server, start it with --allowed-origins "
+            "Requests from pages of other sites are refused. If pages of \(origin) may use this server, start it with --allowed-origins "
                 + "\(origin) (RIVULET_ALLOWED_ORIGINS). Nothing has changed."
         )
     }
@@ -160,7 +161,7 @@ struct DoorPass: Sendable {
     enum Callers: Hashable, Sendable {
         /// All callers; a new caller gets its cookie.
         case all
-        /// Callers with a valid cookie, because a browser would not keep a new one.
+        /// Callers with a valid cookie, because a browser would not keep a new cookie.
         case known
         /// No callers, because the page is allowed by `*`.
         case none

@@ -11,12 +11,13 @@ enum FetchSite: Hashable, Sendable {
     case unknown
     /// The page is of this origin, or the user opened the address: by a bookmark, or by typing.
     ///
-    /// A prefetch with `none` does not count, because Chromium sends it for the speculation rules of any page.
+    /// A prefetch with `none` is `crossSite`, because Chromium sends `none` for the speculation rules of any page.
     case own
     /// The page is of this site, but of another port or subdomain.
     case sameSite
-    /// The page is of another site; a value that is not in the specification counts as this, and so does a repeated
-    /// line.
+    /// The page is of another site.
+    ///
+    /// A value that is not in the specification and a repeated line are treated in the same way.
     case crossSite
 
     /// The site of a request with these header lines.
@@ -40,7 +41,7 @@ enum FetchSite: Hashable, Sendable {
         headers.values(of: "sec-purpose").contains { $0.lowercased().contains("prefetch") }
     }
 
-    /// True if the browser opens the answer in a tab of its own: a link was followed, and no script of the page sees
+    /// True if the browser shows the answer as a page: the user followed a link, and no script of the linking page sees
     /// the answer.
     static func isNavigation(_ request: HTTPRequest) -> Bool {
         (request.method == .get || request.method == .head)

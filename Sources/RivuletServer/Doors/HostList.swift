@@ -2,11 +2,11 @@
 
 import RivuletEventLoop
 
-/// The hosts that requests may name, and that a page of another site cannot point at this server.
+/// The hosts that requests may name, as a protection against DNS rebinding.
 ///
-/// DNS rebinding makes a page's own host name lead to this machine. The browser then takes the page and the server for
-/// one origin, and only `Host` still has the foreign name. So every IP address passes, and of names only listed ones,
-/// `localhost` and `*.localhost`. Ports, letter case and one dot at the end do not count.
+/// DNS rebinding makes the host name of a foreign page lead to this machine. The browser then takes the page and the
+/// server for one origin, and only `Host` still has the foreign name. So every IP address passes, but only listed
+/// names, `localhost` and `*.localhost`. Ports, letter case and one dot at the end are ignored.
 struct HostList: Sendable {
     /// The most entries of a list that an operator gives.
     static let entriesMax = 1_000

@@ -2,7 +2,7 @@
 
 import RivuletHTTP
 
-/// The rules of browsers for the pages of the public folder.
+/// The header fields with which browsers restrict the pages of the public folder.
 enum PagePolicy {
     /// Returns the fields of a page under this policy.
     ///

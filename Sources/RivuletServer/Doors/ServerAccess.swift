@@ -16,8 +16,8 @@ public enum ServerAccess: Hashable, Sendable {
 
     /// True if other machines reach a server that listens on this host.
     ///
-    /// The result is false for a host that is no address, because no server can listen on it.
-    /// An IPv6 address may have a zone, as in `fe80::1%eth0`, which does not count.
+    /// The result is false for a host that is no address, because no server can listen on it. The zone of an IPv6
+    /// address, as in `fe80::1%eth0`, is ignored.
     static func isExposed(_ host: String) -> Bool {
         PeerAddress.IP(String(host.prefix { $0 != "%" })).map { !$0.isLoopback } ?? false
     }

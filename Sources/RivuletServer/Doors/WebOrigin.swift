@@ -8,7 +8,7 @@ struct WebOrigin: Hashable, Sendable {
     let scheme: String
     /// The host in lower case; an IPv6 address is in brackets.
     let host: String
-    /// The port; nil for a scheme without a default port, as of an app's own web view.
+    /// The port; nil if the origin has none and its scheme has no default port, as for an app's own web view.
     let port: UInt16?
 
     /// Reads an origin that is written as `https://a.example` or `http://localhost:5173`; nil for other text, and so
@@ -32,7 +32,7 @@ struct WebOrigin: Hashable, Sendable {
         }
     }
 
-    /// True if a request to this host and port comes from a page of the same host and port; the scheme does not count.
+    /// True if a request to this host and port comes from a page of the same host and port, with any scheme.
     ///
     /// The server does not know if a proxy in front of it speaks TLS. A host without a port has the default port of the
     /// page's scheme.
@@ -41,11 +41,11 @@ struct WebOrigin: Hashable, Sendable {
         let authority = authority.lowercased()
         guard isSameHost(as: authority) else { return false }
         let rest = authority.dropFirst(host.count)
-        // "h:" has an empty port, which is no port. Source: RFC 3986 section 3.2.3.
+        // "h:" has an empty port, which is the same as no port. Source: RFC 3986 section 3.2.3.
         return (rest.count > 1 ? Self.port(rest) : Self.defaultPort(of: scheme)) == port
     }
 
-    /// True if the host of a request is that of the page, with any ports.
+    /// True if the host of a request is the page's host; the ports are ignored.
     func isSameHost(as authority: String) -> Bool { HostList.withoutPort(authority.lowercased()) == host }
 
     private static func defaultPort(of scheme: String) -> UInt16? {

@@ -59,14 +59,14 @@ final class LoopCounters {
         if status.code >= 400 { problems.add(ProblemStatus(status)) }
     }
 
-    /// Counts a request that was refused before its body was read to the end; its answer is counted as any other.
+    /// Counts a request that was refused before its body was read to the end; its answer is counted like any other.
     func requestRefused(_ cause: RequestRefusal) { requestsRefused.add(cause) }
 
     func dispatched(app: Int, _ outcome: DispatchOutcome, _ durability: DispatchDurability = .none) {
         dispatches[app].add(LabelPair(outcome, durability))
     }
 
-    /// Counts a stream that was answered with its head and its first event, or none.
+    /// Counts a stream when its head is sent, with or without first events.
     func streamOpened(_ kind: StreamKind) { streamsOpened.add(kind) }
 
     /// Counts the end of a stream that was opened.
@@ -78,13 +78,13 @@ final class LoopCounters {
     /// Counts the way in which a stream begins, when a client opens it.
     func streamStarted(_ way: StreamStart) { streamStarts.add(way) }
 
-    /// Counts events written to streams, each once for each stream, and their bytes.
+    /// Counts the events written to streams, an event once for each stream, and their bytes.
     func delivered(events: Int, bytes: Int) {
         streamEvents += events
         streamBytes += bytes
     }
 
-    /// Counts comments written to streams, and their bytes.
+    /// Counts the heartbeats written to streams, and their bytes.
     func heartbeats(_ count: Int, bytes: Int) {
         heartbeats += count
         streamBytes += bytes
@@ -143,7 +143,7 @@ extension LoopCounters {
     }
 }
 
-/// The present sizes of one loop.
+/// The current sizes of one loop.
 struct LoopGauges {
     var connections = 0
     var sessions = 0

@@ -4,7 +4,7 @@ import RivuletHTTP
 import RivuletSessions
 import RivuletStores
 
-/// The labels of a count, one of few values that are all known when the server starts.
+/// One set of labels of a count; all possible sets are known when the server starts.
 protocol MetricLabels: Sendable {
     static var all: [Self] { get }
     /// The index in `all`.
@@ -81,7 +81,7 @@ enum StatusClass: Int, MetricLabel {
     var value: String { "\(rawValue + 1)xx" }
 }
 
-/// The status of a problem document.
+/// The status of an answer with a problem document.
 struct ProblemStatus: MetricLabels {
     /// The statuses that the server sends; any other status is `other`.
     private static let codes = [
@@ -127,7 +127,7 @@ enum RefusalCause: Int, MetricLabel {
 enum RequestRefusal: Int, MetricLabel {
     /// It names a host for which the server does not answer.
     case host
-    /// A page of another site sent it, and that page is not allowed.
+    /// A page of another site sent it, and the server does not allow the page's origin.
     case crossSite
     /// It has the content type of an HTML form, on a resource that takes none.
     case contentType
@@ -137,8 +137,8 @@ enum RequestRefusal: Int, MetricLabel {
     case route
     /// The resource does not have its method.
     case method
-    /// It has a body where none is taken, a body that is too large or encoded, or an idempotency key for an answer that
-    /// is not kept.
+    /// It has a body on a resource that takes none, a body that is too large or encoded, or an idempotency key on a
+    /// resource without idempotency records.
     case body
     /// There was no memory for its body in time.
     case bodyRoom
@@ -148,13 +148,13 @@ enum RequestRefusal: Int, MetricLabel {
     static let name = "cause"
     static let count = allCases.count
 
-    /// The log line about the first such request; nil if the client sees the refusal and its remedy by itself.
+    /// The log line about the first such request; nil if the answer to the client is enough.
     var explanation: String? {
         switch self {
         case .host:
             "A request for an unknown host was refused. If clients know this server by another name, list it in --allowed-hosts."
         case .crossSite:
-            "A request of a page of another origin was refused. If the page is yours, list its origin in --allowed-origins."
+            "A request from a page of another origin was refused. If the page is yours, list its origin in --allowed-origins."
         case .caller:
             "A page of another site asked for the session me without its cookie, and was refused. Documentation/Security.md has the remedy."
         default: nil
@@ -274,11 +274,11 @@ struct StreamStart: MetricLabel {
     private static let reasons = ResetReason.allCases
     private static let others = ["fresh", "merged", "all"]
 
-    /// Without a cursor, by a snapshot.
+    /// The client sent no cursor, and the stream begins with a snapshot.
     static let fresh = StreamStart(index: 0)
-    /// At the client's cursor, with one change for everything that was missed, or with nothing.
+    /// The stream resumes at the client's cursor, with one change for everything that was missed, or with nothing.
     static let merged = StreamStart(index: 1)
-    /// At the client's cursor, with every version that was missed.
+    /// The stream resumes at the client's cursor, with every version that was missed.
     static let all = StreamStart(index: 2)
 
     static let allCases = (0..<count).map(StreamStart.init(index:))
@@ -294,10 +294,10 @@ struct StreamStart: MetricLabel {
         self.rawValue = rawValue
     }
 
-    /// With a `reset` for this reason.
+    /// The stream begins with a `reset` for this reason.
     init(_ reason: ResetReason) { self.init(index: Self.others.count + (Self.reasons.firstIndex(of: reason) ?? 0)) }
 
-    /// In the way in which a stream of a store or a value begins.
+    /// The way in which a stream of a store or a value begins.
     init(_ start: SharedStart) {
         switch start {
         case .fresh: self = .fresh
@@ -312,7 +312,7 @@ struct StreamStart: MetricLabel {
     }
 }
 
-/// The outcome of a write of storage.
+/// The outcome of an append to storage.
 enum StorageOutcome: Int, MetricLabel {
     case committed
     /// The session's log does not end at the version that the writer expected.

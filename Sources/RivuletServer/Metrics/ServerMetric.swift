@@ -2,7 +2,7 @@ import RivuletMetrics
 
 /// The metrics of a server; Documentation/Operating.md shows the same table.
 enum ServerMetric {
-    static let buildInfo = MetricDescription("rivulet_build_info", .gauge, "1, for the version.", labels: ["version"])
+    static let buildInfo = MetricDescription("rivulet_build_info", .gauge, "1, with the version.", labels: ["version"])
 
     // MARK: - Connections and requests
 
@@ -21,7 +21,7 @@ enum ServerMetric {
     static let requests = MetricDescription(
         "rivulet_requests_total",
         .counter,
-        "Answered requests by method and class of status; a stream counts when it begins.",
+        "Answered requests by method and class of status; a stream is counted when it begins.",
         labels: ["method", "status"]
     )
     static let problems = MetricDescription(
@@ -60,7 +60,7 @@ enum ServerMetric {
     static let streamsClosed = MetricDescription(
         "rivulet_streams_closed_total",
         .counter,
-        "Ended streams by kind and reason; peer: the client closed the connection.",
+        "Ended streams by kind and reason; the reason peer means that the client closed the connection.",
         labels: ["kind", "reason"]
     )
     static let streamsRefused = MetricDescription(

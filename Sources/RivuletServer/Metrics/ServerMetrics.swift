@@ -106,7 +106,7 @@ final class ServerMetrics: Sendable {
         counters.reset()
     }
 
-    /// Changes the gauges by the difference between a loop's present sizes and those that it published before.
+    /// Changes the gauges by the difference between a loop's present sizes and the sizes that it published before.
     func publish(_ gauges: LoopGauges, before: LoopGauges) {
         Self.move(connections, by: gauges.connections - before.connections)
         Self.move(sessions, by: gauges.sessions - before.sessions)

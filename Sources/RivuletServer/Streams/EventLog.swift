@@ -3,20 +3,20 @@ import DequeModule
 /// The last events of one group on one loop, numbered without gaps.
 ///
 /// The events of one turn are one entry, so that each subscriber gets them in one write.
-/// In a group of compressed streams an entry has two forms: one for subscribers that were sent the previous entry last,
-/// and one for others.
+/// In a group of compressed streams an entry has two forms. The chained form is for subscribers whose last bytes are
+/// the previous entry, the independent form for other subscribers.
 struct EventLog {
     private struct Entry {
-        /// The form for subscribers that were sent the previous entry last.
+        /// The form for subscribers whose last bytes are the previous entry.
         let chained: StreamBlock
-        /// The form for other subscribers; in a compressed group it is made when it is needed.
+        /// The form for other subscribers; a compressed group makes it when it is needed.
         var independent: StreamBlock?
         let text: StreamBlock
         /// The cursor of a subscriber that has this entry.
         let cursor: String
         /// The tally of the group's text up to the end of this entry; empty in a group that is not compressed.
         let tally: GzipTally
-        /// The number of its events.
+        /// The number of events in the entry.
         let eventCount: Int
     }
 
@@ -29,7 +29,7 @@ struct EventLog {
     private var startTally = GzipTally()
     /// The text of the entry that was made last, even if that entry was dropped.
     private var lastText: StreamBlock?
-    /// The events of this turn.
+    /// The events of this turn, which are no entry yet.
     private var open: [StreamBlock] = []
     private var openCursor: String?
     /// The bytes of all entries' texts, without framing.
@@ -50,7 +50,7 @@ struct EventLog {
         openCursor = cursor
     }
 
-    /// Makes one entry of the events of this turn.
+    /// Makes one entry from the events of this turn.
     mutating func close(_ coder: StreamCoder) {
         guard let cursor = openCursor else { return }
         let eventCount = open.count
@@ -78,12 +78,12 @@ struct EventLog {
         byteCount += entry.text.count
     }
 
-    /// Returns the last entry, in the form for subscribers that were sent the previous one last, or in the other form.
+    /// Returns the last entry, in the chained form or in the independent form.
     mutating func last(isChained: Bool, _ coder: StreamCoder) -> StreamBlock? {
         entries.isEmpty ? nil : form(of: entries.count - 1, isChained: isChained, coder)
     }
 
-    /// Returns the entries from that number on, for a subscriber that was sent the previous entry last, or for another.
+    /// Returns the entries from that number on; `isChained` chooses the form of the first entry.
     mutating func blocks(from number: UInt64, isChained: Bool, _ coder: StreamCoder) -> [StreamBlock] {
         let first = index(of: number)
         guard first < entries.count else { return [] }
@@ -99,7 +99,7 @@ struct EventLog {
         return independent
     }
 
-    /// Returns the first number from which on the entries have at most this many bytes.
+    /// Returns the number of the first entry from which on the entries have at most this many bytes.
     func number(ofLast bytesMax: Int) -> UInt64 {
         var (number, count) = (end, 0)
         for entry in entries.reversed() {

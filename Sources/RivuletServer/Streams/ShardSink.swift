@@ -3,7 +3,8 @@ import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
 
-/// Renders each event of a loop's sessions once, and passes the bytes to every loop that has members.
+/// Renders each event of a loop's sessions once, and passes the bytes to every loop that has members of the event's
+/// group.
 final class ShardSink: StreamSink {
     private let outbox: StreamOutbox
     private let account: SharedBytes.Account
@@ -65,7 +66,9 @@ final class ShardSink: StreamSink {
         if lastSnapshot != nil { lastSnapshot = nil }
     }
 
-    /// Renders the events with which a stream begins or continues; a snapshot once for all streams that get it.
+    /// Renders the events with which a stream begins or continues.
+    ///
+    /// A snapshot is rendered once for all streams that get it.
     private func beginning(_ events: [StreamEvent], resumesAll: Bool) -> FirstEvents {
         let resumed = resumesAll ? StreamStart.all : .merged
         guard let first = events.first else { return FirstEvents(head: [], body: [], start: resumed) }
@@ -96,7 +99,8 @@ final class ShardSink: StreamSink {
 
     private static func makeText(ofSnapshot event: StreamEvent, _ account: SharedBytes.Account) -> StreamText {
         let data = event.data
-        // The data is one line, an object with at least a version. The stream's name goes first.
+        // The data is one line, an object with at least a version. Its brace is left out here: the stream's name goes
+        // first.
         let text = SharedBytes(capacity: data.count + 1, account: account) { output in
             output.append(copying: data.span.extracting(1...))
             output.append(UInt8(ascii: "\n"))

@@ -33,10 +33,11 @@ struct SharedCursor: Hashable, Sendable, CustomStringConvertible {
         return cursor.epoch == epoch ? .after(cursor.version) : .lost(.epochChanged)
     }
 
-    /// The versions of which an `If-Match` requires one; nil if any version will do.
+    /// The versions that an `If-Match` allows; nil if it allows any version.
     ///
-    /// A tag of another epoch is no current version. Source: RFC 9110 §13.1.1.
-    /// - Throws: 400 for a field that has no entity tag at all.
+    /// A tag of another epoch allows no version. Source: RFC 9110 §13.1.1.
+    ///
+    /// - Throws: 400 for a field that is not a list of entity tags, or has no tag.
     static func expected(_ field: String?, epoch: String) throws(Problem) -> [UInt64]? {
         guard let field, field != "*" else { return nil }
         guard let tags = HTTPEntityTag.list(field), !tags.isEmpty else {

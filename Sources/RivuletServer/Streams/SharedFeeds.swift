@@ -8,8 +8,8 @@ import RivuletStores
 
 /// Feeds the streams of the stores and values for which one loop is responsible.
 ///
-/// It is for a store or a value what `Session` is for a session. It answers subscriptions by messages to the loops of
-/// the streams.
+/// A session feeds its own streams; this type does the same for stores and values. It answers subscriptions by messages
+/// to the loops of the streams.
 final class SharedFeeds {
     /// The members that follow one store or value.
     private struct Group {
@@ -120,7 +120,7 @@ final class SharedFeeds {
             deliver(try group.feed.take(joining: nil).events, to: group, context.epoch(of: key))
         } catch {
             context.logger.error(
-                "a store that is followed cannot be read",
+                "a store with open streams cannot be read",
                 metadata: ["app": "\(key.app)", "store": "\(key.name)", "error": "\(LogText.of(error))"]
             )
             end(group, of: key, because: .unavailable)

@@ -53,11 +53,11 @@ struct StreamBlock: Sendable {
     }
 }
 
-/// A comment, in the form for all streams that have been quiet for long.
+/// The comment for streams that have been quiet for long, in each form that they need.
 struct Heartbeat: Sendable {
     private let plain: StreamBlock
     private let compressed: StreamBlock
-    /// The tally of the text that it adds to a compressed body.
+    /// The tally of the text that the comment adds to a compressed body.
     let tally: GzipTally
 
     init() {

@@ -16,7 +16,7 @@ final class StreamDriver {
     private static let writesPerTurnMax = 256
     /// The time between two steps of draining.
     private static let drainStep = Duration.milliseconds(50)
-    /// The fewest streams that one step ends; so few clients that return at once are no load.
+    /// The fewest streams that one step ends; it is no load if so few clients reconnect at once.
     private static let streamsPerDrainStepMin = 64
     /// The time after which a connection that takes none of its waiting bytes may be closed, in milliseconds.
     private static let takingTimeMax: UInt64 = 10_000
@@ -82,7 +82,7 @@ final class StreamDriver {
         let isNamed = known == nil || !join.first.head.isEmpty
         let name = isNamed ? name(of: connection, facts).description : ""
         if let known {
-            // This join answers a request from before the stream's paths were changed.
+            // The guard fails if this join answers a request from before the stream's paths were changed.
             guard known.outside != nil, known.group.source == join.source else { return disown(join) }
         } else {
             guard context.addresses.enter(connection.address) else {
@@ -118,7 +118,7 @@ final class StreamDriver {
         connections.answer(connection, Response(problem))
     }
 
-    /// Notifies the group that the stream does not join it: the stream is gone, or follows something else.
+    /// Notifies the source that the stream does not join its group: the stream is gone, or follows another source.
     private func disown(_ join: StreamJoin) {
         guard case .group(let group) = join.slot else { return }
         leave(join.source, group: group)
@@ -145,7 +145,7 @@ final class StreamDriver {
 
     /// The configured lifetime, up to a fifth shorter or longer, in milliseconds.
     ///
-    /// Streams that begin in one moment then do not end in one moment.
+    /// So streams that begin at the same moment do not all end at the same moment.
     private func lifetime() -> UInt64 {
         let milliseconds = context.options.limits.streamLifetime.milliseconds
         return UInt64.random(in: milliseconds * 4 / 5...milliseconds * 6 / 5)
@@ -247,8 +247,8 @@ final class StreamDriver {
             StreamSubscription(
                 stream: StreamID(loop: core.index, connection.id),
                 source: stream.group.source,
-                // A stream of a store without a cursor has received nothing. The latest event alone would not be enough
-                // by now, so the stream gets everything.
+                // The cursor of a store's stream is empty if the stream has received nothing. With an empty cursor the
+                // source sends everything, because the next event alone would not be enough any more.
                 resume: outside.isRepathed ? nil : outside.cursor,
                 stood: outside.isRepathed ? outside.cursor : nil,
                 resumesAll: outside.isPaging,
@@ -370,11 +370,11 @@ final class StreamDriver {
         }
     }
 
-    /// Ends one stream with a `bye`; `isCounted` is true if its source still counts it.
+    /// Ends one stream with a `bye`; `isCounted` is true if its source still counts it as a member.
     func close(_ connection: ClientConnection, because reason: StreamEvent.ByeReason, isCounted: Bool = true) {
         guard let stream = connection.stream else { return }
         let text = StreamWriter.bye(reason)
-        // Counted before the stream is removed, because the trailer has to cover the text.
+        // The text is tallied before the stream is removed, because the trailer has to cover it.
         let facts = stream.facts
         if facts.isCompressed { table.recordWrite(stream, of: GzipTally(text.span), now: now) }
         guard let leaver = forget(connection, StreamEnd(reason), isCounted: isCounted) else { return }

@@ -60,7 +60,7 @@ enum StreamRejection: Sendable {
         case .session(.failed(.overloaded)), .session(.full), .shared(.store(.busy)): .bye(.limit)
         case .session(.failed(.draining)), .session(.failed(.storage(.unavailable))): .bye(.draining)
         case .shared(.storage(.closed)), .shared(.storage(.unavailable)): .bye(.draining)
-        // The session is about to be deleted, and then another one may begin under its name.
+        // The session is about to be deleted, and then a new session may begin under its id.
         case .session(.failed(.deleting)): .bye(.unavailable)
         case .session(.failed(let error)): .response(Response(refusing: error))
         case .session(.gone): .response(Response(.noContent))

@@ -28,7 +28,8 @@ final class OpenStream {
         let cursor: String
         /// True if it has received nothing of its paths, because `cursor` belongs to other paths.
         let isRepathed: Bool
-        /// True if it was sent a part of its missed changes version by version, and is to continue so.
+        /// True if it has received a part of its missed changes version by version, and must get the rest in the same
+        /// way.
         let isPaging: Bool
 
         fileprivate init(_ state: SubscriberState, at cursor: String, isRepathed: Bool = false, isPaging: Bool = false)
@@ -37,8 +38,9 @@ final class OpenStream {
         }
     }
 
-    /// The tallies of a compressed stream: all text that it was sent, and the text of its group that is included
-    /// already.
+    /// The tallies of a compressed stream.
+    ///
+    /// `sent` is for all text that the stream was sent, `group` for the part of its group's text that `sent` includes.
     fileprivate final class Tallies {
         var sent = GzipTally()
         var group = GzipTally()
@@ -76,7 +78,7 @@ final class OpenStream {
         if outside == nil { group.didWriteAlone(at: Int(index)) }
     }
 
-    /// Adds the text that it got of its group since the last write to this stream alone.
+    /// Adds the text that it got from its group since the last write to this stream alone.
     fileprivate func settleTally() {
         guard let tallies, outside == nil else { return }
         let tally = group.tally(at: Int(index))
@@ -101,7 +103,7 @@ struct StreamTable {
     private var groups: [GroupID: Parts] = [:]
     /// The number of streams.
     private(set) var count = 0
-    /// The groups with unwritten events, each once.
+    /// The groups with unwritten events, without duplicates.
     private var queue: Deque<SubscriberGroup> = []
     /// The numbers of delivered events and of their bytes since `takeWritten` was called last.
     private var written = (events: 0, bytes: 0)
@@ -141,8 +143,8 @@ struct StreamTable {
     ///
     /// - Parameters:
     ///   - connection: The connection that carries the stream, or will carry it.
-    ///   - join: The place and the cursor.
-    ///   - outcome: The outcome of the write before.
+    ///   - join: The group or state, and the cursor.
+    ///   - outcome: The outcome of writing the stream's first events.
     ///   - text: The tally of the written text, if the stream is compressed.
     ///   - facts: The facts of a new stream.
     ///   - now: The time of the loop's clock.
@@ -203,7 +205,7 @@ struct StreamTable {
         return group
     }
 
-    /// A group without members, for a stream that follows a source and is in no group of it yet.
+    /// A group without members, for a stream that follows this source and has not joined one of its groups yet.
     private func unjoined(_ source: StreamSource, _ facts: OpenStream.Facts, _ now: UInt64) -> SubscriberGroup {
         let key = SubscriberGroup.Key(id: GroupID(rawValue: 0), isCompressed: facts.isCompressed)
         return SubscriberGroup(key, source: source, cursor: "", now: now)
@@ -276,7 +278,7 @@ struct StreamTable {
         return body(&outside.state)
     }
 
-    /// Writes the rest of its group's log to a stream with room in its socket again.
+    /// Writes the rest of its group's log to a stream that has room in its socket again.
     func writeRest(_ stream: OpenStream, to transport: any ConnectionTransport, _ coder: StreamCoder) {
         if stream.outside == nil { stream.group.writeRest(at: Int(stream.index), to: transport, coder) }
     }
@@ -303,7 +305,7 @@ struct StreamTable {
 
     /// Writes the groups' events within the budget of writes; each group has its turn.
     ///
-    /// - Returns: The slow consumers, each with more than `bytesMax` waiting bytes in its group.
+    /// - Returns: The slow consumers: the members that lack too much of a log with more than `bytesMax` bytes.
     mutating func flush(
         to transport: any ConnectionTransport,
         now: UInt64,

@@ -5,7 +5,7 @@ import Synchronization
 final class StreamText: Sendable {
     /// The compressed form.
     struct Compressed: Sendable {
-        /// Deflate blocks for a reader with any earlier bytes.
+        /// Deflate blocks that do not refer to earlier bytes.
         let blocks: SharedBytes
         /// The tally of the text in them.
         let tally: GzipTally

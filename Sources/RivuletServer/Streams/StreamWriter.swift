@@ -20,7 +20,7 @@ struct StreamWriter {
         (self.core, self.connections, self.coder) = (core, connections, coder)
     }
 
-    /// Begins a stream as the answer to the request under way; nil if there is none.
+    /// Begins a stream as the answer to the request under way; nil if no request is under way.
     ///
     /// The head also has the stream's name, because a resumed stream has no snapshot with the name.
     func begin(_ connection: ClientConnection, named name: String, _ facts: OpenStream.Facts) -> [UInt8]? {
@@ -82,7 +82,7 @@ struct StreamWriter {
         return core.transport.write(id, head + text, blocks[...])
     }
 
-    /// Does the same for a compressed stream, with a body that begins with the head of gzip.
+    /// Does the same for a compressed stream; a body begins with the head of gzip.
     ///
     /// A short text is compressed as a whole, which makes it smaller. The parts of a long text are shared with other
     /// streams.
@@ -111,7 +111,8 @@ struct StreamWriter {
         return (writeParts(own, parts.map(\.blocks), behind: head, to: id, facts), tally)
     }
 
-    /// Answers with an event stream that has a single `bye`, because a browser never returns after any other status.
+    /// Answers with an event stream that has a single `bye`, because a browser does not reconnect after any other
+    /// status.
     ///
     /// Source: <Documentation/HTTP.md#change-streams>.
     func answerBye(_ connection: ClientConnection, _ reason: StreamTurnedAway) {
@@ -141,7 +142,7 @@ struct StreamWriter {
 
     /// The end of a body: the last content and, for a chunked body, the last chunk.
     ///
-    /// Nothing else writes the last chunk. A body without it is cut off for its reader.
+    /// Only this function writes the last chunk. To a client, a body without it is cut off.
     private static func lastBytes(_ content: [UInt8], isChunked: Bool) -> [UInt8] {
         guard isChunked else { return content }
         var bytes: [UInt8] = []

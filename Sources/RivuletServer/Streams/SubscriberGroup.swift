@@ -73,8 +73,8 @@ final class SubscriberGroup {
         move(subscribers.count - 1, to: hole, moved)
         connections.removeLast()
         subscribers.removeLast()
-        // The log may have been kept for this subscriber alone. If others are blocked, a search over all of them has to
-        // wait, because thousands may fall behind at once.
+        // The log may have been kept for this subscriber alone. If other members are blocked, no search for the needed
+        // entries begins here, because thousands of members may fall behind at once.
         if removed.phase != .live { letGo() }
     }
 
@@ -101,7 +101,7 @@ final class SubscriberGroup {
         return body(&subscribers[index].state)
     }
 
-    /// Records that the subscriber was sent bytes of its own.
+    /// Records that bytes were written to the subscriber alone.
     func didWriteAlone(at index: Int) {
         if key.isCompressed { subscribers[index].form.remove(.chained) }
     }
@@ -216,7 +216,7 @@ final class SubscriberGroup {
         position += 1
     }
 
-    /// The entries from that number on, in the form for such a member.
+    /// The entries from that number on, in the form for members with `form`.
     private func bytes(from number: UInt64, _ form: SubscriberForm, _ coder: StreamCoder) -> [SharedBytes] {
         log.blocks(from: number, isChained: form.isChained, coder).map { $0.bytes(isChunked: form.isChunked) }
     }
@@ -226,13 +226,13 @@ final class SubscriberGroup {
         delivered.bytes += bytes.reduce(0) { $0 + $1.count }
     }
 
-    /// Returns the counts since the last call.
+    /// Returns the numbers of events and of their bytes that were delivered since the last call.
     func takeDelivered() -> (events: Int, bytes: Int) {
         defer { delivered = (0, 0) }
         return delivered
     }
 
-    /// Writes the rest of the log, as one write, to a subscriber with room in its socket again.
+    /// Writes the rest of the log, as one write, to a subscriber that has room in its socket again.
     func writeRest(at index: Int, to transport: any ConnectionTransport, _ coder: StreamCoder) {
         // Events of this turn that are not an entry yet are left to the flush, which visits the group anyway.
         let next = subscribers[index].next
@@ -247,7 +247,7 @@ final class SubscriberGroup {
         letGo()
     }
 
-    /// The slow consumers: blocked members for which more than this many bytes wait in the log.
+    /// The slow consumers: the blocked members that lack too much of a log with more than this many bytes.
     func slowConsumers(bytesMax: Int) -> [ConnectionID] {
         guard log.byteCount > bytesMax, blockedCount > 0 else { return [] }
         log.drop(before: subscribers.lazy.map(\.next).min() ?? log.end)
@@ -274,7 +274,7 @@ struct Subscriber {
 struct SubscriberForm: OptionSet, Sendable {
     let rawValue: UInt8
 
-    /// The last bytes sent to the member are those of the entry before the next; always set if nothing is compressed.
+    /// The last bytes sent to the member are the entry before `next`; always set if nothing is compressed.
     static let chained = SubscriberForm(rawValue: 1)
     /// Its body is chunked, as in HTTP/1.1; otherwise only the content is sent.
     static let chunked = SubscriberForm(rawValue: 2)
