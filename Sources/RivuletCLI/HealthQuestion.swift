@@ -47,7 +47,7 @@ struct HealthQuestion: ~Copyable {
         var found: UnsafeMutablePointer<addrinfo>?
         // SAFETY: after a success, `found` is a list that this function owns and frees below.
         guard unsafe getaddrinfo(target.address, "\(target.port)", &hints, &found) == 0, let list = unsafe found else {
-            throw HealthError("the host \"\(target.address)\" is not an IP address; give the server's one with --host")
+            throw HealthError("the host \"\(target.address)\" is not an IP address; give an IP address with --host")
         }
         defer { unsafe freeaddrinfo(list) }
         let info = unsafe list.pointee

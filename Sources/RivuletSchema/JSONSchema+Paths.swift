@@ -16,7 +16,7 @@ extension JSONSchema {
     /// Returns the shape of the value at a path below a value of this shape; nil if there can be none.
     ///
     /// A token `*` stands for any element of a collection. If a shape has several forms, the first form that has the
-    /// path counts.
+    /// path is used.
     package func schema(at path: ArraySlice<String>) -> JSONSchema? {
         guard let token = path.first else { return self }
         let rest = path.dropFirst()

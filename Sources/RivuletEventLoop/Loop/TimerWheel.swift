@@ -7,7 +7,7 @@ package struct TimerID: Hashable, Sendable {
 /// Timers with millisecond deadlines; scheduling and cancelling take constant time for any number of timers.
 ///
 /// A timer never fires early. A timer fires late by at most 1/31 of its delay. There are eight levels of 256 buckets,
-/// each level eight times coarser than the one before. A timer stays in its first bucket, so timers are never moved,
+/// each level eight times coarser than the previous one. A timer stays in its first bucket, so timers are never moved,
 /// and timers of about the same time share one wake-up. Delays are at most six days; longer delays are cut to that.
 /// Source: <https://github.com/torvalds/linux/blob/master/kernel/time/timer.c>, the timer wheel of the kernel.
 package struct TimerWheel<Payload> {

@@ -120,7 +120,7 @@ struct DatabaseVerifier {
                     ofSession: key
                 )
             }
-            if gaps.integer(4) != versions { add("session \(key): a version is twice in the log", ofSession: key) }
+            if gaps.integer(4) != versions { add("session \(key): two log entries have one version", ofSession: key) }
         }
         guard layout >= SQLiteSchema.logIndexLayout else { return }
         for (sql, text) in [

@@ -6,11 +6,10 @@ extension SQLiteStorageEngine: ErasingStorageEngine {
     /// The number of deleted sessions that still have text in the files of the data folder.
     public var sessionsToEraseCount: Int { sharedErasure.pendingCount }
 
-    /// The warnings for the log at a start, each with a remedy: deleted text that may be in files, and files that other
-    /// users may read.
+    /// The warnings for the log at a start: deleted text that may be in files, and files that other users may read.
     ///
-    /// To find them, the engine opens the other databases of the folder and of its subfolders `values` and `states`.
-    /// Deeper folders are not searched.
+    /// Each warning has a remedy. To find the causes, the engine opens the other databases of the folder and of its
+    /// subfolders `values` and `states`. Deeper folders are not searched.
     public var startNotices: [String] { folderNotices + databaseNotices }
 
     /// Sets a closure that receives a line for the log, on a thread of the engine, if a deleted session cannot be

@@ -27,16 +27,16 @@ public enum SQLiteBackup {
         var hasDamagedSessions = false
     }
 
-    /// Creates a backup of a data folder in another folder, which must be empty or not exist; a server may use the data
-    /// folder meanwhile.
+    /// Creates a backup of a data folder in another folder, which must be empty or not exist.
     ///
-    /// The copy of each database is a snapshot of one moment. Every row of the copy is verified.
-    /// - Throws: `.unavailable` if there is no database, or if the other folder is not empty; `.corrupt` if the data is
-    ///   damaged; `.full` if there is no space. In all cases there is no backup.
+    /// A server may use the data folder meanwhile. The copy of each database is a snapshot of one moment. Every row of
+    /// the copy is verified.
+    /// - Throws: `.unavailable` if there is no database, or if the other folder is not empty. `.corrupt` if the data is
+    ///   damaged. `.full` if there is no space. In all cases there is no backup.
     public static func create(of folder: String, in target: String) throws(StorageError) -> Contents {
         let files = try DataFolderFiles(in: folder)
         guard files.isDataFolder else {
-            throw .unavailable(detail: "there is no database of Rivulet's in \(folder): name a data folder with --data")
+            throw .unavailable(detail: "there is no Rivulet database in \(folder): name a data folder with --data")
         }
         let isNew = try makeEmptyFolder(target)
         guard !isBelow(target, folder) else {
@@ -85,8 +85,8 @@ public enum SQLiteBackup {
 
     /// Verifies a backup, then copies it into a folder that must be empty or not exist.
     ///
-    /// - Throws: `.unavailable` if the folder is not empty or the backup is not finished; `.corrupt` if the backup is
-    ///   damaged; `.full` if there is no space.
+    /// - Throws: `.unavailable` if the folder is not empty or the backup is not finished. `.corrupt` if the backup is
+    ///   damaged. `.full` if there is no space.
     public static func restore(_ backup: String, to folder: String) throws(StorageError) -> Contents {
         let manifest = try readManifest(in: backup)
         let contents = try verify(backup)

@@ -21,7 +21,7 @@ public enum SQLiteVacuum {
     /// database with several paths is vacuumed once. The closure receives a line for each file or folder that could not
     /// be searched.
     /// - Throws: `.unavailable` if there is no database, the folder is a backup, or a server or another program uses a
-    ///   database; `.full` if there is no space. In all cases the database is unchanged.
+    ///   database. `.full` if there is no space. In all cases the database is unchanged.
     public static func run(
         folder: String,
         limits: SQLiteStorageLimits = SQLiteStorageLimits(),
@@ -31,7 +31,7 @@ public enum SQLiteVacuum {
         let files = try DataFolderFiles(in: folder)
         let databases = files.distinctDatabases(in: folder)
         guard !databases.isEmpty else {
-            throw .unavailable(detail: "there is no database of Rivulet's in \(folder): name a data folder with --data")
+            throw .unavailable(detail: "there is no Rivulet database in \(folder): name a data folder with --data")
         }
         for line in files.skipped { onSkipped(line) }
         var outcomes: [Outcome] = []

@@ -7,8 +7,9 @@ package struct KeyTable: Sendable {
     /// The number of places in the table.
     package private(set) var count = 0
 
-    /// An entry, stored in the first free slot from its hash on; a slot with place 0 is free, because no document has
-    /// place 0.
+    /// An entry, stored in the first free slot from its hash on.
+    ///
+    /// A slot with place 0 is free, because no document has place 0.
     private struct Slot: Sendable {
         var hash: UInt64 = 0
         var rowID: Int64 = 0

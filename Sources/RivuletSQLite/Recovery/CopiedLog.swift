@@ -140,7 +140,7 @@ struct CopiedLog {
         try log.bytes(walk.frameBytes, at: walk.offset(ofFrame: frame.index))
     }
 
-    /// Returns the checksum that a frame's checksum continues: the one of the previous frame, or of the header.
+    /// Returns the checksum that a frame's checksum continues: that of the previous frame or of the header.
     private func checksum(before frame: LogWalk.Frame) throws(StorageError) -> LogChecksum {
         let end =
             frame.index == 0

@@ -56,8 +56,9 @@ internal import Glibc
     /// The number of pages of the write-ahead log after the last commit, if `countWALPages()` was called.
     var walPages: Int { Int(unsafe walPagesCell.pointee) }
 
-    /// A number that changes with each commit of this or any other connection; it must be read inside a transaction,
-    /// because the read does no I/O.
+    /// A number that changes with each commit of this or any other connection.
+    ///
+    /// It must be read inside a transaction, because the read does no I/O.
     ///
     /// Source: <https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>
     var dataVersion: UInt32 {

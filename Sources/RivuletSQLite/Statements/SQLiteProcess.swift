@@ -41,8 +41,9 @@ package enum SQLiteProcess {
         return Int32(message[message.index(after: start)..<end])
     }
 
-    /// Returns the system's error of the last failed call, once, if this thread made the call and the call failed with
-    /// a code of this kind.
+    /// Returns the system's error of the last failed call, once.
+    ///
+    /// The result is nil if another thread made the call, or if the call failed with another kind of code.
     static func takeCause(of code: Int32) -> Int32? {
         lastCause.withLock { cause in
             guard let last = cause, last.thread == pthread_self(), last.code & 0xff == code & 0xff else { return nil }

@@ -222,8 +222,9 @@ enum SQLiteSchema {
         "CREATE INDEX answer_time ON answer(time)",
     ]
 
-    /// The upper bits of a place are the collection's number, the lower bits count arrivals; so a collection is one
-    /// range, in its order.
+    /// The upper bits of a place are the collection's number, and the lower bits count arrivals.
+    ///
+    /// So a collection is one range of places, in the order of arrival.
     ///
     /// Keys have no index. Keys are often random, so a commit of 1,000 items would write nearly every page of an index.
     /// The writer knows the keys of the collections that it writes to, and keeps them unique. The age is the time from

@@ -39,7 +39,7 @@ public struct SealingKey: Sendable, CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The keys of sealed values: one that seals, and earlier ones that still open values.
+/// The keys of sealed values: one key that seals values, and earlier keys that still open values.
 public struct SealingKeys: Sendable {
     /// The key that seals and opens.
     public let current: SealingKey

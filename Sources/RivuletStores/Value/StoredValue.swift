@@ -78,8 +78,8 @@ public final class StoredValue<Item: Codable & Sendable>: Sendable {
 
     /// Stores a value, which is on disk on return.
     ///
-    /// - Throws: ``ItemStorageError``, or ``StoreError``, also for a value that could not be read again after a
-    ///   restart, such as one with a transient field without an initial value. Nothing has changed then.
+    /// - Throws: ``ItemStorageError`` or ``StoreError``. Nothing has changed then. A value that could not be read again
+    ///   after a restart is an error too, such as a value with a transient field without an initial value.
     public func set(_ value: Item) async throws {
         try await edit { _ in value }
     }
