@@ -112,7 +112,7 @@ struct CodableJSONTests {
     @Test func `the error of an unknown value lists what there is`() {
         var reader = JSONReader(Array(#"["tea","juice"]"#.utf8))
         let error = #expect(throws: JSONError.self) { _ = try CodableJSON.decode([Kind].self, from: &reader) }
-        #expect(error?.detail.hasSuffix(#"; known are "tea", "coffee""#) == true)
+        #expect(error?.detail.hasSuffix(#"; use one of "tea", "coffee""#) == true)
         #expect(error?.pointer == "/1")
     }
 

@@ -70,10 +70,10 @@ struct JSONCodableTests {
         func detail(_ text: String, _ type: any JSONCodable.Type) -> String? {
             #expect(throws: JSONError.self) { _ = try type.init(jsonBytes: Array(text.utf8)) }?.detail
         }
-        #expect(detail("[3]", [Grade].self) == "there is no Grade for 3; known are -1, 1")
+        #expect(detail("[3]", [Grade].self) == "there is no Grade for 3; use one of -1, 1")
         #expect(detail("[-1]", [Level].self) == "there is no Level for -1")
         let letters = "abcdefghijklmnop".map { #""\#($0)""# }.joined(separator: ", ")
-        #expect(detail(#""x""#, Letter.self) == #"there is no Letter for "x"; known are \#(letters) and 2 more"#)
+        #expect(detail(#""x""#, Letter.self) == #"there is no Letter for "x"; use one of \#(letters) and 2 more"#)
     }
 
     @Test func `the schema of raw values has those of the cases`() {
@@ -91,7 +91,7 @@ struct JSONCodableTests {
             kind: .mismatch,
             offset: 7,
             pointer: "/1",
-            detail: #"there is no Colour for "blue"; known are "red", "green""#
+            detail: #"there is no Colour for "blue"; use one of "red", "green""#
         )
         #expect(throws: colour) { _ = try [Colour](jsonBytes: Array(#"["red","blue"]"#.utf8)) }
         #expect(throws: JSONError(kind: .mismatch, detail: "there is no Level for -1")) {

@@ -118,7 +118,7 @@ struct JSONReaderTests {
             let text = #"{\#(keys.joined(separator: ",")),"k\#(repeated)":1}"#
             let error = #expect(throws: JSONError.self) { try JSONReader.validate(Array(text.utf8)) }
             #expect(error?.kind == .duplicateKey)
-            #expect(error?.detail == #"the key "k\#(repeated)" is there twice"#)
+            #expect(error?.detail == #"the key "k\#(repeated)" occurs twice"#)
         }
     }
 

@@ -7,8 +7,8 @@ extension CodableJSON {
     /// Returns the shape of a type that is only Codable; `any` if the type says nothing about its values.
     ///
     /// A `CaseIterable` type that writes strings or integers lists its values. A `RawRepresentable` type has the
-    /// shape of its raw values. Optionals, arrays and dictionaries have the shape that their elements give. Slow: for
-    /// descriptions and errors.
+    /// shape of its raw values. Optionals, arrays and dictionaries have the shape that their elements give. The
+    /// function is slow: it is for descriptions and errors.
     package static func jsonSchema(of type: Any.Type) -> JSONSchema {
         knownSchema(of: type) ?? .any
     }
@@ -21,7 +21,7 @@ extension CodableJSON {
         return rawSchema(of: raw)
     }
 
-    /// Returns the values as `encode(to:)` writes them.
+    /// Returns the shape that lists the values as `encode(to:)` writes them; nil if they cannot be listed.
     private static func valuesSchema<Value: CaseIterable>(of type: Value.Type) -> JSONSchema? {
         let cases = type.allCases.prefix(casesMax + 1)
         guard !cases.isEmpty, cases.count <= casesMax else { return nil }

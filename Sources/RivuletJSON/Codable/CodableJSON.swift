@@ -36,7 +36,7 @@ public struct CodableJSON {
             guard let text = date.rfc3339 else {
                 let context = EncodingError.Context(
                     codingPath: encoder.codingPath,
-                    debugDescription: "no year of four digits"
+                    debugDescription: "the year of the date does not have four digits"
                 )
                 throw EncodingError.invalidValue(date, context)
             }
@@ -73,8 +73,8 @@ public struct CodableJSON {
 
     /// Reads a value.
     ///
-    /// - Throws: The reader's errors for malformed text. Otherwise `missing` or `mismatch` at the position and with
-    ///   the message that the type's `init(from:)` gives, and the type's values if they are known.
+    /// - Throws: The reader's errors for malformed text. Otherwise `missing` or `mismatch`, with the position and the
+    ///   message that the type's `init(from:)` gives. The message lists the type's values if they are known.
     public static func decode<Value: Decodable>(
         _ type: Value.Type,
         from reader: inout JSONReader
@@ -94,8 +94,8 @@ public struct CodableJSON {
 
     /// Reads many texts of one value each; nil if any text cannot be read.
     ///
-    /// Foundation's decoder takes longer to start than to read a small value, so it starts once for all texts. Keys
-    /// are not compared, because Rivulet wrote these texts.
+    /// Foundation's decoder takes longer to start than to read a small value, so it starts once for all texts. The
+    /// spellings of keys are not checked, because Rivulet wrote these texts.
     package static func decode<Value: Decodable>(_ type: Value.Type, fromEach texts: [[UInt8]]) -> [Value]? {
         var writer = JSONWriter(capacity: texts.reduce(2) { $0 + $1.count + 1 })
         writer.beginArray()
@@ -150,7 +150,7 @@ extension UUID: JSONCodable {
 extension Date: JSONCodable {
     /// Writes an RFC 3339 string in UTC.
     ///
-    /// For a date outside of the years 0000 to 9999 see ``JSONWriter/unrepresentable()``.
+    /// A date outside of the years 0000 to 9999 is written as ``JSONWriter/unrepresentable()``.
     public func encodeJSON(into writer: inout JSONWriter) {
         if let text = rfc3339 {
             writer.string(text)

@@ -1,4 +1,4 @@
-/// A decoded value that rejects equal keys of a dictionary.
+/// A value whose decoding rejects a dictionary with equal keys.
 ///
 /// Swift alone would silently keep one of the equal keys.
 struct DistinctValue<Value: Decodable>: Decodable {
@@ -62,12 +62,12 @@ extension Dictionary: DecodedDictionary where Key: Decodable, Value: Decodable {
                 continue
             }
             let path = container.codingPath + [AnyKey(index)]
-            throw DecodingError.dataCorrupted(.init(codingPath: path, debugDescription: "this key is there twice"))
+            throw DecodingError.dataCorrupted(.init(codingPath: path, debugDescription: "this key occurs twice"))
         }
     }
 }
 
-/// A key of any name, or of a position in an array.
+/// A key with any name, or with a position in an array.
 private struct AnyKey: CodingKey {
     let stringValue: String
     let intValue: Int?

@@ -30,7 +30,7 @@ package struct EditFindings: Hashable, Sendable {
     }
 }
 
-/// The record of the edits of one step.
+/// Records the edits of one step.
 final class EditRecorder: Sendable {
     private struct Page {
         var findings = EditFindings()
@@ -38,7 +38,7 @@ final class EditRecorder: Sendable {
         var root = ""
     }
 
-    /// The notebook of the step that runs now; nil outside of steps.
+    /// The recorder of the step that runs now; nil outside of steps.
     @TaskLocal static var current: EditRecorder?
 
     private let page = Mutex(Page())

@@ -5,7 +5,7 @@ import RivuletBase
 /// Objects list their fields only on request, so that recursive types can describe themselves.
 /// Source: <https://json-schema.org/draft/2020-12>.
 public indirect enum JSONSchema: Sendable {
-    /// The values that a description is about: those that a type writes, or those that it reads.
+    /// The direction of a description: the values that a type writes, or the values that it reads.
     ///
     /// The two differ in objects. A key with a default is always written but may be missing when read. A wrapper
     /// accepts values that it then changes.
@@ -87,11 +87,11 @@ public indirect enum JSONSchema: Sendable {
     case null
     /// `true` or `false`.
     case boolean
-    /// A whole number between inclusive bounds; `values` are the only ones allowed.
+    /// A whole number between inclusive bounds; `values` lists the only valid numbers.
     case integer(values: [Int128]? = nil, minimum: Int128? = nil, maximum: Int128? = nil, format: String? = nil)
     /// A number.
     case number(format: String? = nil)
-    /// A string; `values` are the only ones allowed.
+    /// A string; `values` lists the only valid strings.
     case string(values: [String]? = nil, format: String? = nil)
     /// An array with elements that are addressed by index.
     case array(JSONSchema)
@@ -133,8 +133,8 @@ public indirect enum JSONSchema: Sendable {
         }
     }
 
-    /// The number of ids in the path to an innermost element: 0 for all but keyed collections, more than 1 for nested
-    /// ones.
+    /// The number of ids in the path to an innermost element: 0 if this is no keyed collection, more than 1 for nested
+    /// collections.
     public var keyedDepth: Int {
         switch self {
         case .keyed(let element, _): 1 + element.keyedDepth
@@ -143,10 +143,10 @@ public indirect enum JSONSchema: Sendable {
         }
     }
 
-    /// Returns true if a value of this shape can have something at `path`, a path of unescaped tokens.
+    /// Returns true if a value of this shape can have a value at `path`, a path of unescaped tokens.
     ///
     /// With `wildcards` a token `*` stands for any one token. Without `checksIDs` any token passes as an element's
-    /// id. The result then says only that the fields on the path exist, however its ids are spelled.
+    /// id. The result then says only that the fields on the path exist.
     public func accepts(path: ArraySlice<String>, wildcards: Bool = false, checksIDs: Bool = true) -> Bool {
         guard let token = path.first else { return true }
         let rest = path.dropFirst()

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// An encoded value with its unordered content in the order of the elements' text, for equal JSON of equal values.
+/// Encodes a value with unordered content in the order of the elements' texts, so that equal values have equal JSON.
 struct OrderedValue<Value: Encodable>: Encodable {
     private let value: Value
 
@@ -38,7 +38,7 @@ private protocol UnorderedElements {
 
 extension Set: UnorderedElements where Element: Encodable {
     fileprivate func encodeInOrder(to encoder: any Encoder) throws -> Bool {
-        // The same containers as for any array keep the forms of dates and other special types.
+        // An array of the elements is encoded, so that dates and other special types keep their forms.
         try ElementText.sorted(Array(self)).encode(to: OrderedEncoder(encoder))
         return true
     }

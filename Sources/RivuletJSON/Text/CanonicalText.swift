@@ -11,7 +11,7 @@ enum CanonicalText {
     /// Returns the text of a value, with unordered elements sorted by their own texts.
     ///
     /// Nil if everything in the value has an order, because the value's JSON then serves as well. The search uses a
-    /// mirror: a type that hides a set from its mirror counts as ordered.
+    /// mirror, so a type that hides a set from its mirror is taken as ordered.
     static func text(of value: Any) -> String? {
         var partsLeft = partsMax
         let text = text(of: value, depth: 0, &partsLeft)

@@ -15,8 +15,7 @@ extension Span<UInt8> {
                 guard hits == 0 else { return index + hits.trailingZeroBitCount / 8 }
                 index += 8
             }
-            // The zeros after the last bytes count as control characters, so the first one is found at the end of the
-            // span.
+            // The word has zeros after the last bytes. A zero is a control character, so the search ends there.
             return unsafe index + Self.escaped(in: Self.lastBytes(bytes, from: index)).trailingZeroBitCount / 8
         }
     }
@@ -40,8 +39,8 @@ extension Span<UInt8> {
 
     /// Returns a word with the high bit set in each byte that needs an escape.
     ///
-    /// Only the lowest set bit is exact, because a byte below a bound borrows from the next byte. A subtraction of the
-    /// bound sets the high bit of a byte that is below it. Bytes that had a high bit before are excluded.
+    /// The subtraction of a bound sets the high bit of each byte below the bound. Bytes that had a high bit before are
+    /// excluded. Such a byte borrows from the next byte, so only the lowest set bit is exact.
     private static func escaped(in word: UInt64) -> UInt64 {
         let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
         let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))

@@ -28,7 +28,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Holds the content.
     ///
-    /// An error of a single word keeps the functions that pass it on, and thus the generated code, small.
+    /// An error that is a single reference keeps the functions that pass it on small, and so the generated code.
     private final class Storage: Hashable, Sendable {
         let content: Content
 
@@ -72,7 +72,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         guard !values.isEmpty else { return "" }
         let more = values.count - listedMax
         let end = more > 0 ? " and \(more) more" : ""
-        return "; known are \(values.prefix(listedMax).joined(separator: ", "))\(end)"
+        return "; use one of \(values.prefix(listedMax).joined(separator: ", "))\(end)"
     }
 
     /// True if the text itself is invalid (HTTP 400), false if only its meaning is (HTTP 422).

@@ -55,7 +55,7 @@ struct JSONNumber {
         range = start..<position
     }
 
-    /// The value if one exact division or multiplication gives it, and thus rounds it correctly; otherwise nil.
+    /// The value if one operation on exact numbers gives it, which rounds correctly; otherwise nil.
     var exactDouble: Double? {
         guard isExact, significand <= 1 << 53, exponent.magnitude < Self.exactPowers.count else { return nil }
         let power = Self.exactPowers[Int(exponent.magnitude)]

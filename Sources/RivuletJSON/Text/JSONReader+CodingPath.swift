@@ -1,4 +1,4 @@
-// This file finds the position in the text of an error's path.
+// This file finds the position of an error's path in the text.
 
 import RivuletBase
 
@@ -55,7 +55,7 @@ extension JSONReader {
 extension JSONPointer {
     /// Creates the pointer of a decoder's coding path.
     init(codingPath: [any CodingKey]) {
-        // A key with a number is spelled by its string. Foundation names the keys of elements "Index" and a number.
+        // The token is the key's string, except for elements: Foundation names their keys "Index" and a number.
         self.init(
             tokens: codingPath.map { key in
                 key.intValue.flatMap { key.stringValue == "Index \($0)" ? String($0) : nil } ?? key.stringValue

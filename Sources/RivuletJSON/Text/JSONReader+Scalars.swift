@@ -50,7 +50,7 @@ extension JSONReader {
 
     /// Reads a number as the nearest `Double`.
     ///
-    /// - Throws: `mismatch` for another value, `outOfRange` beyond the largest finite one, `malformed` for no value.
+    /// - Throws: `mismatch` for another value, `outOfRange` for a number that is too large, `malformed` for no value.
     public mutating func double() throws(JSONError) -> Double {
         let number = try number(expected: "a number")
         if let value = number.exactDouble { return value }
@@ -62,7 +62,7 @@ extension JSONReader {
 
     /// Reads a number as the nearest `Float`.
     ///
-    /// - Throws: `mismatch` for another value, `outOfRange` beyond the largest finite one, `malformed` for no value.
+    /// - Throws: `mismatch` for another value, `outOfRange` for a number that is too large, `malformed` for no value.
     public mutating func float() throws(JSONError) -> Float {
         let number = try number(expected: "a number")
         guard let value = Float(text(of: number)), value.isFinite else {

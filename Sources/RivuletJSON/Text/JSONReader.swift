@@ -101,7 +101,7 @@ public struct JSONReader: Sendable {
 
     /// The position in the text, in bytes from its start.
     ///
-    /// Before a value is read, it is that of the value's first byte.
+    /// Before a value is read, it is the position of the value's first byte.
     public var offset: Int { position - origin }
 
     /// Returns the kind of the next value, which stays unread.
@@ -155,7 +155,7 @@ public struct JSONReader: Sendable {
                 guard known.hasSameBytes(as: key) else {
                     throw error(.mismatch, Self.spelledTwice(key), at: keyPosition)
                 }
-                throw error(.duplicateKey, "the key \"\(key)\" is there twice", at: keyPosition)
+                throw error(.duplicateKey, "the key \"\(key)\" occurs twice", at: keyPosition)
             }
             skipWhiteSpace()
             guard position < bytes.endIndex, bytes[position] == UInt8(ascii: ":") else {
@@ -326,7 +326,7 @@ public struct JSONReader: Sendable {
         return true
     }
 
-    /// The keys of an object that has many: by their bytes, or by Swift's comparison.
+    /// The keys of an object with many keys, compared by their bytes or by Swift's `==`.
     private struct ManyKeys {
         var exact: Set<ByteText> = []
         var spelled: Set<String> = []
@@ -358,7 +358,7 @@ public struct JSONReader: Sendable {
     }
 
     private static func spelledTwice(_ key: String) -> String {
-        "the key \"\(key)\" is there in two spellings, composed and decomposed, which are one key here; write it once"
+        "the key \"\(key)\" has two spellings, composed and decomposed, which are the same key here; write it once"
     }
 
     mutating func skipWhiteSpace() {

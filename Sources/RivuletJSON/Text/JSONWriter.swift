@@ -36,7 +36,7 @@ public struct JSONWriter: Sendable {
     /// The positions of keyed collections; nil, as nearly always, if no caller needs them.
     package internal(set) var keyedRecords: KeyedRecords?
 
-    /// True if the next value or key of the open container follows another one.
+    /// True if the open container has a value, so that a comma precedes the next value or key.
     private var needsComma = false
 
     /// Creates a writer with capacity for `capacity` bytes.

@@ -12,7 +12,7 @@ extension JSONValue {
 
     /// Sets the value at a JSON Pointer, and creates objects that are missing on the path.
     ///
-    /// A value that is already there is replaced. If an error is thrown, nothing has changed.
+    /// An existing value at the path is replaced. If an error is thrown, nothing has changed.
     /// - Throws: ``JSONError`` of kind `malformed` if the text is no JSON Pointer. Kind `mismatch` if the path leads
     ///   through something that is neither an object nor an array with such an index.
     public mutating func set(_ path: String, to value: JSONValue) throws(JSONError) {
@@ -21,7 +21,7 @@ extension JSONValue {
             throw JSONError(
                 kind: .mismatch,
                 pointer: path,
-                detail: "the way there leads through a value that holds no others"
+                detail: "the path leads through a value that is no object, and no array with such an index"
             )
         }
         self = edited
@@ -44,7 +44,7 @@ extension JSONValue {
 
     /// Moves the value at a JSON Pointer to another path; does nothing if there is no value.
     ///
-    /// A value that is already at the target is replaced.
+    /// An existing value at the target is replaced.
     /// - Parameters:
     ///   - path: The JSON Pointer of the value to move.
     ///   - target: The JSON Pointer of its new path.
@@ -131,7 +131,7 @@ extension JSONValue {
     private mutating func take(_ path: String) throws(JSONError) -> JSONValue? {
         let pointer = try JSONPointer(parsing: path)
         guard !pointer.tokens.isEmpty else {
-            throw JSONError(kind: .mismatch, detail: "the whole value cannot be removed; set it to another")
+            throw JSONError(kind: .mismatch, detail: "the whole value cannot be removed; set it to another value")
         }
         guard let found = self[pointer] else { return nil }
         self = removing(pointer.tokens[...])

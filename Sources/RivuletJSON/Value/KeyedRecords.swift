@@ -19,13 +19,13 @@ package struct KeyedRecords: Sendable {
 extension JSONWriter {
     /// Creates a writer that records the positions of keyed elements.
     ///
-    /// A shallow one leaves the elements out.
+    /// A shallow writer leaves the elements out.
     package init(notingKeyed isShallow: Bool, includesTransient: Bool = true) {
         self.init(capacity: 64, includesTransient: includesTransient)
         keyedRecords = KeyedRecords(isShallow: isShallow)
     }
 
-    /// Creates an empty writer with the settings of another one.
+    /// Creates an empty writer with the settings of another writer.
     package init(like outer: JSONWriter) {
         self.init(includesTransient: outer.includesTransient)
         keyedRecords = outer.keyedRecords.map { KeyedRecords(isShallow: $0.isShallow) }
@@ -55,7 +55,7 @@ extension JSONWriter {
         keyedRecords?.steps += records.steps
     }
 
-    /// Adds the records of a text that begins at an offset of this one.
+    /// Adds the records of a text that begins at an offset in this writer's text.
     mutating func record(_ ids: [Int: [String]], at start: Int) {
         guard keyedRecords != nil else { return }
         for (offset, ids) in ids { keyedRecords?.ids[start + offset] = ids }

@@ -49,7 +49,7 @@ struct EventCodingTests {
     }
 
     @Test(arguments: [
-        (#""gone""#, "there is no event \"gone\"; known are increment, setCount, setLimits", ""),
+        (#""gone""#, "there is no event \"gone\"; use one of increment, setCount, setLimits", ""),
         (#"{"gone":1}"#, "there is no event \"gone\"", ""),
         ("5", "expected an event", ""),
         ("{}", "found 0 keys", ""),
@@ -146,7 +146,7 @@ struct EventCodingTests {
     func `an error lists and repeats no more names than people read`() {
         let name = String(repeating: "x", count: 1000)
         let error = #expect(throws: JSONError.self) { try SampleEvent(jsonBytes: [UInt8](#"{"\#(name)":1}"#.utf8)) }
-        #expect(error?.detail.hasPrefix("there is no event \"\(name.prefix(64))…\"; known are") == true)
+        #expect(error?.detail.hasPrefix("there is no event \"\(name.prefix(64))…\"; use one of") == true)
         let many = #expect(throws: JSONError.self) { try ManyEvents(jsonBytes: [UInt8](#""x""#.utf8)) }
         #expect(many?.detail.hasSuffix("c14, c15, c16 and 2 more") == true)
     }

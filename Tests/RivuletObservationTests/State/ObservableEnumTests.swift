@@ -50,7 +50,7 @@ struct ObservableEnumTests {
     }
 
     @Test(arguments: [
-        (#""gone""#, "there is no case \"gone\"; known are idle, editing, failed", ""),
+        (#""gone""#, "there is no case \"gone\"; use one of idle, editing, failed", ""),
         ("5", "expected a case", ""),
         ("{}", "a case is an object whose only key is its name; found 0 keys", ""),
         (#"{"idle":1}"#, "because the case \"idle\" has no values", "/idle"),

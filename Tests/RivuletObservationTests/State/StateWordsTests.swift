@@ -121,10 +121,10 @@ struct StateWordsTests {
     }
 
     @Test(arguments: [
-        (#"{"pick":"juice"}"#, #"known are "tea", "coffee""#, "/pick"),
-        (#"{"pick":{"_0":"juice"}}"#, #"known are "tea", "coffee""#, "/pick/_0"),
-        (#"{"resize":{"_0":3}}"#, "there is no Size for 3; known are 1, 2", "/resize/_0"),
-        (#"{"resize":{"_0":1,"drink":"juice"}}"#, #"known are "tea", "coffee""#, "/resize/drink"),
+        (#"{"pick":"juice"}"#, #"use one of "tea", "coffee""#, "/pick"),
+        (#"{"pick":{"_0":"juice"}}"#, #"use one of "tea", "coffee""#, "/pick/_0"),
+        (#"{"resize":{"_0":3}}"#, "there is no Size for 3; use one of 1, 2", "/resize/_0"),
+        (#"{"resize":{"_0":1,"drink":"juice"}}"#, #"use one of "tea", "coffee""#, "/resize/drink"),
     ])
     func `the error of an event lists the words`(json: String, detail: String, pointer: String) {
         let error = #expect(throws: JSONError.self) { try Event(jsonBytes: [UInt8](json.utf8)) }
@@ -136,7 +136,7 @@ struct StateWordsTests {
     func `the error of a state lists the words`() {
         for json in [#"{"drink":"juice"}"#, #"{"boxed":"juice"}"#, #"{"all":["juice"]}"#, #"{"second":"juice"}"#] {
             let error = #expect(throws: JSONError.self) { try Order(jsonBytes: [UInt8](json.utf8)) }
-            #expect(error?.detail.hasSuffix(#"; known are "tea", "coffee""#) == true, "\(json)")
+            #expect(error?.detail.hasSuffix(#"; use one of "tea", "coffee""#) == true, "\(json)")
         }
     }
 }
