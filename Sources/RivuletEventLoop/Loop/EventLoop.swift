@@ -5,8 +5,8 @@ internal import Synchronization
 /// The event loop of one thread, over libuv.
 ///
 /// Everything except `post`, `postReply`, `isOnLoop` and the constants is loop-bound. The loop's thread is the thread
-/// that calls `run`. Before `run`, the thread that sets the loop up uses it. Connections have no Swift reference counts,
-/// and a direct write to the kernel allocates nothing.
+/// that calls `run`. Before `run`, the thread that sets the loop up uses it. Connections have no Swift reference
+/// counts, and a direct write to the kernel allocates nothing.
 @safe
 package final class EventLoop: @unchecked Sendable {
     // SAFETY: `mailbox` and `thread` are safe on any thread. All other state is used on the loop's thread only, which
@@ -29,8 +29,8 @@ package final class EventLoop: @unchecked Sendable {
     /// The state of the loop's thread.
     ///
     /// The state is stored outside of the class, because the dynamic exclusivity checks of a class were the largest
-    /// cost of Swift in a delivery. Without these checks, no code may hold an access to the state during a call to other
-    /// code.
+    /// cost of Swift in a delivery. Without these checks, no code may hold an access to the state during a call to
+    /// other code.
     var state: LoopState {
         unsafeAddress { unsafe UnsafePointer(storedState) }
         unsafeMutableAddress { unsafe storedState }

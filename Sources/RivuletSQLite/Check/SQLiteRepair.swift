@@ -23,7 +23,7 @@ public enum SQLiteRepair {
         try DataFolder.refuseCopy(in: folder)
         let databases = try DataFolderFiles(in: folder).distinctDatabases(in: folder)
         guard !databases.isEmpty else {
-            throw .unavailable(detail: "there is no Rivulet database in \(folder): name a data folder with --data")
+            throw .unavailable(detail: "there is no database of Rivulet's in \(folder): name a data folder with --data")
         }
         var outcome = Outcome()
         for database in databases { try repair(folder + "/" + database, time, &outcome) }

@@ -36,7 +36,7 @@ public enum SQLiteBackup {
     public static func create(of folder: String, in target: String) throws(StorageError) -> Contents {
         let files = try DataFolderFiles(in: folder)
         guard files.isDataFolder else {
-            throw .unavailable(detail: "there is no Rivulet database in \(folder): name a data folder with --data")
+            throw .unavailable(detail: "there is no database of Rivulet's in \(folder): name a data folder with --data")
         }
         let isNew = try makeEmptyFolder(target)
         guard !isBelow(target, folder) else {

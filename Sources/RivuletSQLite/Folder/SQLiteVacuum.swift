@@ -31,7 +31,7 @@ public enum SQLiteVacuum {
         let files = try DataFolderFiles(in: folder)
         let databases = files.distinctDatabases(in: folder)
         guard !databases.isEmpty else {
-            throw .unavailable(detail: "there is no Rivulet database in \(folder): name a data folder with --data")
+            throw .unavailable(detail: "there is no database of Rivulet's in \(folder): name a data folder with --data")
         }
         for line in files.skipped { onSkipped(line) }
         var outcomes: [Outcome] = []

@@ -207,7 +207,7 @@ import Testing
         let error = #expect(throws: StorageError.self) {
             try SQLiteBackup.create(of: folder.path, in: other.path + "/backup")
         }
-        #expect(error?.description.contains("there is no Rivulet database in \(folder.path)") == true)
+        #expect(error?.description.contains("there is no database of Rivulet's in \(folder.path)") == true)
     }
 
     // MARK: - Errors
