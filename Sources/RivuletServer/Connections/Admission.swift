@@ -4,9 +4,9 @@ import RivuletSessions
 
 /// Decides about the requests of one loop by their heads alone, before their bodies are read.
 ///
-/// The order is part of the contract: the doors first, then OPTIONS, the caller, the route, the method, the body's
-/// length, and the permission to have a body. A path that `Route(eventsOf:)` matches has a session id. No caller is
-/// looked up for it.
+/// The order is part of the contract: the doors first, then OPTIONS, the caller, the route, the method, the content
+/// type of forms. The body's length follows, then the permission to have a body, the idempotency key and the encoding.
+/// A path that `Route(eventsOf:)` matches names its session by id, so no caller is looked up.
 final class Admission {
     /// The outcome for a request that is not refused.
     enum Verdict {
@@ -83,7 +83,7 @@ final class Admission {
 
     /// Refuses an idempotency key on a resource that has no idempotency records.
     ///
-    /// A client that sends a key relies on it, and such a resource would do the same thing twice.
+    /// A client that sends a key relies on it, but a retry would have a second effect on such a resource.
     private func refuseUnkeptKey(_ route: Route, _ request: HTTPRequest) throws(Problem) {
         guard request.method == .post, !route.resource.keepsAnswers, request.headers.contains("idempotency-key") else {
             return
@@ -94,7 +94,7 @@ final class Admission {
         )
     }
 
-    /// Refuses an encoded body, which would be taken for something else.
+    /// Refuses an encoded body, because the server would read it without decoding it.
     ///
     /// Source: RFC 9110 §8.4.
     private func refuseEncoding(of request: HTTPRequest) throws(Problem) {

@@ -50,7 +50,7 @@ final class ClientConnection {
 
     func deadlinePassed(limits: HTTPLimits) -> HTTPConnection.Action { http.deadlinePassed(limits: limits) }
 
-    /// Reads the body of the head that was returned last.
+    /// Begins to read the body of the head that was returned last.
     func admitted(limits: HTTPLimits) -> HTTPConnection.Action { http.admitted(limits: limits) }
 
     func bodyStalled(_ detail: String) -> HTTPConnection.Action { http.bodyStalled(detail) }

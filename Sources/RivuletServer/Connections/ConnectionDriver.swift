@@ -132,7 +132,7 @@ final class ConnectionDriver {
     /// Ends the turn of a request; true if it is answered, and the client takes its answers.
     private func endTurn(of connection: ClientConnection) -> Bool { connection.endTurn() && !isCongested(connection) }
 
-    /// Records a request; false if it was recorded by its head, and now has its body.
+    /// Records a request; false if it was recorded when its head came, and its body is complete now.
     private func begin(_ request: HTTPRequest, on connection: ClientConnection) -> Bool {
         guard !connection.hasRequest else { return false }
         var traits = RequestTraits(
@@ -322,7 +322,7 @@ final class ConnectionDriver {
     private func compress(_ compression: Compression, for id: ConnectionID) {
         let loopBound = LoopBound((self, compression), to: core.loop)
         let isPosted = loopBound.post { driver, compression in
-            // All connections that wait for it have closed.
+            // If all connections that wait for the answer have closed, the compression ends.
             guard driver[id] != nil || compression.joined.contains(where: { driver[$0.connection] != nil }) else {
                 return driver.coder.abandon(compression)
             }

@@ -4,7 +4,7 @@ import RivuletEventLoop
 final class DeadlineTimers {
     private let loop: EventLoop
     private var timers: ConnectionTimers
-    /// The time at which the loop wakes for the next of them, in milliseconds of its clock.
+    /// The time at which the loop wakes for the next visit, in milliseconds of the loop's clock.
     private var wake = UInt64.max
 
     init(_ loop: EventLoop) {

@@ -35,7 +35,7 @@ struct ChangesEndpoint {
         guard !resumesAll || (topic.format == .changes && topic.interval == nil) else {
             throw Problem(
                 .invalidQuery,
-                "resume=all tells each version as it was; it goes with no other format and no interval"
+                "resume=all sends each version as it was; it allows no other format and no interval"
             )
         }
         guard server.streams.hasRoom else { return server.streams.answerFull(exchange.connection) }
@@ -125,7 +125,7 @@ extension HostedApp {
         guard topic.paths.count <= 1, !topic.paths.contains(where: { $0.tokens.contains("*") }) else {
             throw Problem(
                 .invalidQuery,
-                "format=json-patch is of one document: send one path without \"*\", or none for the whole"
+                "format=json-patch describes one document: send one path without \"*\", or none for the whole"
             )
         }
     }

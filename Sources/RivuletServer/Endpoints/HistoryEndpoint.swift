@@ -16,7 +16,7 @@ struct HistoryEndpoint {
     func restore(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let query = try Query(request, known: ["version", "strict"])
         guard let version = try query.integer("version", in: 0...Int.max) else {
-            throw Problem(.invalidQuery, "which version? Name it, as in restore?version=3")
+            throw Problem(.invalidQuery, "the version is missing; name it, as in restore?version=3")
         }
         let options = try DispatchOptions(request, action: "restore version=\(version)", known: ["version"])
         try dispatch(.restored(version: UInt64(version)), options, to: key, exchange)

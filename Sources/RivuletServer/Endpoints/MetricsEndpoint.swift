@@ -25,7 +25,7 @@ struct MetricsEndpoint {
                 let longestTurn = peer.core.counters.takeLongestTurn()
                 gathering.postReply { $0.record(longestTurn) }
             }
-            // The peer's loop has ended.
+            // The post fails if the peer's loop has ended.
             if !isPosted { gathering.postReply { $0.record(0) } }
         }
     }

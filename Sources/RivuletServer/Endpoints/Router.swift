@@ -4,7 +4,7 @@ import RivuletSessions
 extension ServerLoop: RequestPerformer {
     /// Performs a request at the endpoint of its route; the answer comes now or later.
     func perform(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        // Refused before anything is made, because the answer would wait beside others that no client takes.
+        // Refused before an answer is made, because too many bytes already wait for clients that do not take them.
         guard !context.holdsTooMuch || !route.isRead(by: request.method) else {
             throw .heldBytesFull
         }

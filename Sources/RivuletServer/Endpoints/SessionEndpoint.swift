@@ -73,7 +73,7 @@ struct SessionEndpoint {
     }
 }
 
-/// The deletion of a session, also of one that cannot be read, because the error of reading it advises the deletion.
+/// The deletion of a session, also of an unreadable session: the error for such a session advises the deletion.
 private struct Deletion: SessionAct {
     let scope = SessionScope.any
 

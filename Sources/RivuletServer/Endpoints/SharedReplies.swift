@@ -4,8 +4,9 @@ import RivuletSessions
 import RivuletStores
 
 extension ServerLoop {
-    /// Sends the answer that is made from a result, on any thread; `epoch` is that of the resource, and nil if it has
-    /// no versions.
+    /// Returns the closure that sends the answer to a result; any thread may call it.
+    ///
+    /// `epoch` is the epoch of the resource; nil if the resource has no versions.
     func reply<Value: Sendable>(
         to exchange: Exchange,
         _ epoch: String?,
@@ -21,7 +22,7 @@ extension ServerLoop {
 }
 
 extension SharedCursor {
-    /// The versions of which a change requires one; nil if any version will do.
+    /// The versions that a change requires; nil if it allows any version.
     ///
     /// - Throws: 400 for an `If-Match` without a tag, and for `If-None-Match`, because a store or a value always
     ///   exists.
@@ -42,14 +43,14 @@ extension Response {
         Response.fields(tag: "\"\(SharedCursor(epoch: epoch, version: version))\"", version: version)
     }
 
-    /// The answer to a change: this one, or one without a body if the client prefers a minimal answer.
+    /// This answer to a change; it loses its body if the client prefers a minimal answer.
     func minimal(if request: HTTPRequest) -> Response {
         guard HTTPPreferences(request.headers.list(of: "prefer")).wantsMinimal else { return self }
         let kept = fields.filter { $0.name != "Content-Type" && $0.name != "Cache-Control" }
         return Response(.noContent, fields: kept + [DispatchOptions.minimalApplied])
     }
 
-    /// The answer to a read of a resource with this tag; 304 if the client has it already.
+    /// This answer to a read of a resource with the tag; 304 if the client has the resource already.
     func reading(tag: String, unless condition: String?) -> Response {
         guard let condition, HTTPEntityTag.matchesWeakly(condition, tag: tag) else { return self }
         return Response(.notModified, fields: fields.filter { $0.name != "Content-Type" && $0.name != "Cache-Control" })

@@ -38,7 +38,7 @@ struct StateEndpoint {
         _ exchange: Exchange
     ) throws(Problem) {
         let app = try server.core.lookup.served(key.app)
-        // The path may have an invalid element id, as in a request to read it.
+        // A path with an invalid element id is refused, as in a request to read it.
         try app.host.check(path)
         let options = try DispatchOptions(request, action: "state\(path)")
         try JSONBody.checkType(request.headers["content-type"])

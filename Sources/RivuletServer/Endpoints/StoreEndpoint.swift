@@ -75,7 +75,7 @@ struct StoreEndpoint {
         )
     }
 
-    /// POST of a chain of operations, one transaction.
+    /// POST of several operations, which are one transaction.
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>, <Tests/Rows/Systems.md#e-16>.
     func performOperations(on key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
@@ -130,7 +130,9 @@ struct StoreEndpoint {
         }
     }
 
-    /// The request's condition on the item; a weak tag counts only if weak comparison is allowed.
+    /// The request's condition on the item.
+    ///
+    /// `If-Match` ignores weak tags, because its comparison is strong.
     ///
     /// Source: RFC 9110 §8.8.3.2, §13.1.1, §13.1.2.
     private static func condition(_ request: HTTPRequest) throws(Problem) -> ItemCondition {

@@ -37,7 +37,7 @@ public struct JSONLogHandler: LogHandler {
                 var rest = bytes[...]
                 while !rest.isEmpty {
                     let count = unsafe rest.withUnsafeBytes { unsafe Self.write($0.baseAddress, $0.count) }
-                    // A log that takes nothing leaves no other output for this error.
+                    // If standard error takes nothing, this error cannot be reported anywhere.
                     guard count > 0 else { return }
                     rest = rest.dropFirst(count)
                 }

@@ -2,8 +2,7 @@ import RivuletEngine
 import RivuletEventLoop
 import RivuletSessions
 
-/// The parts that all parts of one loop share: its number, its thread, its transport, its peers, its counters and its
-/// log.
+/// The values that all parts of one loop share: its number, thread, transport, peers, counters and log.
 final class LoopCore {
     let index: Int
     let loop: EventLoop
@@ -56,7 +55,7 @@ final class LoopCore {
         return true
     }
 
-    /// Makes another loop send the answer to one of its requests; a loop that has ended has no connection for it.
+    /// Makes another loop send the answer to one of its requests; the answer is dropped if that loop has ended.
     func post(_ response: Response, to exchange: Exchange) {
         peers[exchange.loop].postReply { $0.send(response, to: exchange) }
     }

@@ -6,7 +6,7 @@ struct MemoryTrim {
     static let growthBytesMin = 33_554_432
     /// The number of checks in a row, a second apart, at which the memory must not have grown.
     static let quietLooks = 3
-    /// The growth between two checks that counts as none, in bytes.
+    /// The growth between two checks that is treated as no growth, in bytes.
     private static let quietBytes = 1_048_576
 
     /// The resident memory after the last trim, or the least since then.

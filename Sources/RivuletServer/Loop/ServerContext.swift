@@ -62,7 +62,7 @@ final class ServerContext: Sendable {
     let heldBytes = SharedBytes.Account()
     /// True if held bytes are beyond the limit, so that new streams and reads are refused.
     var holdsTooMuch: Bool { heldBytes.bytes > options.limits.heldBytesMax }
-    /// True if there is room to keep shared forms, which take at most half of the limit.
+    /// True if there is room to keep shared forms: at most half of the limit is held.
     var hasRoomToKeep: Bool { heldBytes.bytes <= options.limits.heldBytesMax / 2 }
     /// The memory for bodies that are being read.
     let bodyBudget: BodyBudget
@@ -118,7 +118,7 @@ final class ServerContext: Sendable {
         sharedEpochs = Dictionary(sharedKeys.map { ($0, RandomToken.epoch()) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The epoch of a store or a value; a cursor with another epoch is foreign here.
+    /// The epoch of a store or a value; a cursor with another epoch belongs to another history.
     func epoch(of key: SharedKey) -> String { sharedEpochs[key] ?? RandomToken.epoch() }
 
     /// The loop of the shard to which a session belongs; it stays the same while the server runs.
@@ -131,7 +131,7 @@ final class ServerContext: Sendable {
         Int(UInt(bitPattern: key.hashValue) % UInt(options.workers))
     }
 
-    /// Records that a draining loop has nothing left to do, or has again; true if no loop has anything left.
+    /// Records if a draining loop has work left; true if no loop has any.
     ///
     /// A quiet loop continues to serve its shard until all loops are quiet, because another loop's last request may
     /// still need it.
@@ -142,13 +142,13 @@ final class ServerContext: Sendable {
         }
     }
 
-    /// Logs, once for each cause, the option that lets such requests in, because a page cannot read the refusal that
-    /// names it.
+    /// Logs the option that would allow such requests, once for each cause, because a page cannot read the answer that
+    /// names the option.
     ///
     /// Further requests are only counted, so that no page fills the log.
     func explainOnce(_ cause: RequestRefusal) {
         guard let explanation = cause.explanation, explained.withLock({ $0.insert(cause).inserted }) else { return }
-        logger.info("\(explanation) Further ones are counted in rivulet_requests_refused_total.")
+        logger.info("\(explanation) Further requests are counted in rivulet_requests_refused_total.")
     }
 
     func makeGroupID() -> GroupID {

@@ -79,7 +79,7 @@ final class ServerLoop {
         }
     }
 
-    /// Publishes the counts since the last time; once a second, and when a client asks.
+    /// Publishes the counts since the last time; called once a second, and when a client asks.
     func publishMetrics() {
         let gauges = LoopGauges(
             connections: connections.count,
@@ -91,7 +91,7 @@ final class ServerLoop {
         publisher.publish(gauges, idleEvictions: left.idle, watchedEvictions: left.watched)
     }
 
-    /// Returns the memory that a flood has left; the first loop does it for all.
+    /// Returns the memory that a flood has left to the system; the first loop does it for all.
     private func trimMemory() {
         guard core.index == 0, let bytes = ProcessFigures.residentBytes(), memoryTrim.isDue(residentBytes: bytes)
         else { return }
@@ -164,7 +164,7 @@ extension ServerLoop: LoopDelegate {
         return hasDue || hasUnwritten
     }
 
-    /// The body that all answers with this value share; nil if there is no room to keep it, and each answer has its
+    /// The body that all answers with this value share; nil if there is no room to keep it, so that each answer has its
     /// own.
     func body(of value: ReadValue) -> SharedBody? {
         guard context.hasRoomToKeep || !value.isKept else { return nil }

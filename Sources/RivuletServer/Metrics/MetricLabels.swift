@@ -129,7 +129,7 @@ enum RequestRefusal: Int, MetricLabel {
     case host
     /// A page of another site sent it, and the server does not allow the page's origin.
     case crossSite
-    /// It has the content type of an HTML form, on a resource that takes none.
+    /// It has the content type of an HTML form, on a resource that needs no body.
     case contentType
     /// A page of another site asks for `me`, and has no cookie that names a caller.
     case caller
