@@ -257,7 +257,7 @@ def test_a_restore_that_was_killed_is_never_taken_for_whole(large, serve, tmp_pa
     run_until_killed("backup", "restore", "--data", half, backup)
     assert 0 < sum(path.stat().st_size for path in half.rglob("rivulet.db"))
     outcome = run("serve", "--port", "0", "--data", half)
-    assert outcome.returncode == 1 and "was not finished" in outcome.stderr
+    assert outcome.returncode == 1 and "unfinished backup or restore" in outcome.stderr
     outcome = run("backup", "restore", "--data", half, backup)
     assert outcome.returncode == 1 and f"{half} is not empty" in outcome.stderr
     shutil.rmtree(half)
