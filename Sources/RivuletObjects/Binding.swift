@@ -47,9 +47,10 @@ public struct Binding<Value: Sendable>: Sendable {
     }
 }
 
-/// Makes a binding that sends its writes on, best as an event; a value that equals the result of `get` is not sent.
+/// Makes a binding that passes its writes to `send`; a value that equals the result of `get` is not sent.
 ///
-/// The result of `get` changes after the event has been reduced, not before. Source: <Tests/Rows/Systems.md#d-29>.
+/// `send` best dispatches an event. The result of `get` changes after the event has been reduced, not before.
+/// Source: <Tests/Rows/Systems.md#d-29>.
 public func makeBinding<T: Equatable & Sendable>(
     get: @escaping @Sendable () -> T,
     send: @escaping @Sendable (T) -> Void

@@ -3,7 +3,7 @@ import Synchronization
 /// The dependencies of one session's views, in place of SwiftUI's environment: `appDispatch` and an object factory.
 ///
 /// `Event` is the type of the events. The engine's name for the registry of `any AppEvent` is `ViewRegistry`. Each
-/// session has a registry of its own. The registry is a factory itself, and may be passed on as one. Source:
+/// session has a registry of its own. The registry is itself a factory, and may be used as an `objectFactory`. Source:
 /// <Tests/Rows/Systems.md#d-28>.
 public final class ObjectRegistry<Event>: StateObjectFactory {
     /// Sends an event to the session; does nothing by default.

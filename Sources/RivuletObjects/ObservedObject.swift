@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Synchronization
 
-/// Observes an object, and calls a function when the object is about to change or another one replaces it.
+/// Observes an object, and calls a function when the object is about to change or is replaced.
 ///
 /// The object is observed from `init` until the last copy of this value is gone; copies share one subscription.
 /// Source: <Tests/Rows/Systems.md#c-15>.
@@ -14,8 +14,7 @@ public struct ObservedObject<ObjectType: ObservableObject>: Sendable {
         watch = ObjectWatch(wrappedValue)
     }
 
-    /// The object; setting another one moves the subscription from the old object to the new one, and calls the
-    /// function once.
+    /// The object; setting another object moves the subscription to the new object, and calls the function once.
     public var wrappedValue: ObjectType {
         get { watch.object }
         nonmutating set { watch.replace(with: newValue) }

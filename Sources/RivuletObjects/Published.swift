@@ -1,6 +1,6 @@
 /// The storage of one field with ``Published()``: a value that can be read and written from any thread.
 ///
-/// Each read and each write is whole. An edit in place (`items.append(x)`, `count += 1`) is a read, then a write, and
+/// Each read and each write is atomic. An edit in place (`items.append(x)`, `count += 1`) is a read, then a write, and
 /// another thread may write between the two. An edit copies the collection that it edits. A copy of this struct is the
 /// same field. Source: <Tests/Rows/Systems.md#c-05> to C-07.
 public struct Published<Value: Sendable>: Sendable {
@@ -76,9 +76,9 @@ extension Published: PublishedProperty {
 /// Makes a stored `var` of an ``ObservableObject`` a field that notifies subscribers before each write, with a
 /// ``Binding`` under `$` and its name.
 ///
-/// The value's type must be Sendable. It must be written at the field, unless its value is a literal or `Type(…)`. The
-/// field cannot have `willSet` or `didSet`. The storage is a ``Published``. Source: <Tests/Rows/Systems.md#c-05> to
-/// C-07, C-10.
+/// The value's type must be Sendable. The type must be written at the field, unless the value is a literal or
+/// `Type(…)`. The field cannot have `willSet` or `didSet`. The storage is a ``Published``.
+/// Source: <Tests/Rows/Systems.md#c-05> to C-07, C-10.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_), prefixed(`$`))
 public macro Published() = #externalMacro(module: "RivuletMacros", type: "PublishedMacro")

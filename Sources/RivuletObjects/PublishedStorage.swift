@@ -44,7 +44,7 @@ final class PublishedStorage<Value: Sendable>: Sendable {
         announce()
     }
 
-    /// Connects a field that `setupPublished()` did not see, if it has run.
+    /// Connects a field that `setupPublished()` did not see, if that function has run.
     func connectIfSetUp(_ owner: some ObservableObject) {
         guard contents.withLock({ $0.link == nil }), owner.objectWillChange.isSetUp else { return }
         connect(PublishedLink(owner))

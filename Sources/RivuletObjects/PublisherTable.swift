@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The publishers of all living objects without one of their own.
+/// The publishers of all living objects that do not declare a publisher.
 ///
-/// An entry is identified by its object, not by the address alone: an object at the address of a dead one starts with a
-/// publisher of its own. The entry of an object with connected fields is removed with the object (``PublishedLink``).
+/// An entry is identified by its object, not by the address alone: an object at the address of a dead object gets a new
+/// publisher. The entry of an object with connected fields is removed with the object (``PublishedLink``).
 /// Other entries are removed when the table has doubled.
 final class PublisherTable: Sendable {
     static let shared = PublisherTable()
 
-    /// The number of entries up to which dead entries are not looked for.
+    /// The number of entries up to which the table does not look for entries of dead objects.
     static let entriesMin = 64
 
     private struct Entry {
@@ -20,7 +20,7 @@ final class PublisherTable: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
         var sweepsAt = PublisherTable.entriesMin
 
-        /// Removes the entries of dead objects, each time that the number of living ones has doubled.
+        /// Removes the entries of dead objects, each time that the number of entries has doubled.
         ///
         /// Returns the objects to release: the dead objects' publishers, and the living objects, which may have died
         /// meanwhile.
@@ -42,7 +42,7 @@ final class PublisherTable: Sendable {
 
     private let contents = Mutex(Contents())
 
-    /// The number of entries, including dead ones that have not been looked for yet.
+    /// The number of entries, including entries of dead objects that have not been removed yet.
     var count: Int { contents.withLock { $0.entries.count } }
 
     /// Returns the publisher of an object, and makes one if there is none.
@@ -95,7 +95,7 @@ final class PublishedLink: Sendable {
     /// Notifies subscribers that the object will change, while the object lives.
     func send() {
         guard let owner else { return }
-        // The object stays until all subscribers are notified.
+        // The object stays alive until all subscribers are notified.
         withExtendedLifetime(owner) { publisher.send() }
     }
 }

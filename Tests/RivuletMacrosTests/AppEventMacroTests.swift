@@ -124,7 +124,7 @@ struct AppEventMacroTests {
         ),
         (
             "enum A { case a(x: Int), a(y: Int) }",
-            "'@AppEvent' tells cases apart by name, and there are two of the name 'a': rename one", "a"
+            "'@AppEvent' distinguishes cases by name, and two cases are named 'a': rename one", "a"
         ),
     ])
     func `a type whose cases cannot be read is told once`(source: String, message: String, node: String) {

@@ -301,25 +301,25 @@ struct ObservableEnumMacroTests {
         ),
         (
             "enum A { case a(x: Int), a(y: Int) }",
-            "'@ObservableState' tells cases apart by name, and there are two of the name 'a': rename one", "a"
+            "'@ObservableState' distinguishes cases by name, and two cases are named 'a': rename one", "a"
         ),
         (
             "enum A: String { case a }",
             """
-            '@ObservableState' is for enums whose cases have names only or values; 'A' has raw values: conform it to \
+            '@ObservableState' is for enums without raw values, and 'A' has raw values: conform it to \
             'JSONCodable' instead
             """, "@ObservableState"
         ),
         (
             "enum A: Raw { case a = 1 }",
             """
-            '@ObservableState' is for enums whose cases have names only or values; 'A' has raw values: conform it to \
+            '@ObservableState' is for enums without raw values, and 'A' has raw values: conform it to \
             'JSONCodable' instead
             """, "@ObservableState"
         ),
         (
             "enum A { @Transient case a(Int) }",
-            "'@Transient' says nothing of a case: put it on the field that holds the enum", "@Transient"
+            "'@Transient' cannot be used on a case: put it on the field that holds the enum", "@Transient"
         ),
     ])
     func `an enum that cannot be tracked is told once, with the mend`(source: String, message: String, node: String) {

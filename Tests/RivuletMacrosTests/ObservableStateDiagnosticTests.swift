@@ -30,12 +30,12 @@ struct ObservableStateDiagnosticTests {
         (
             "struct A { let a: Int }",
             """
-            'a' needs a value here, because JSON does not carry 'let': write 'private(set) var a', or give it a value
+            'a' needs a value here, because a 'let' is not read from JSON: write 'private(set) var a', or give it a value
             """, "let"
         ),
         (
             "struct A { @ObservationStateIgnored var a: Int }",
-            "'a' needs an initial value, because JSON does not carry a field with @ObservationStateIgnored", "a"
+            "'a' needs an initial value, because a field with @ObservationStateIgnored is not in JSON", "a"
         ),
     ])
     func `a type that cannot be tracked is told once, with the mend`(source: String, message: String, node: String) {
@@ -52,7 +52,7 @@ struct ObservableStateDiagnosticTests {
         ("@AppEvent enum A {\n    ", "\n    case none, some(at: [String: Plain])\n}"),
     ])
     func `a type inside of a state or of events that JSON cannot have is one error`(before: String, after: String) {
-        let message = "JSON cannot have 'Plain': put '@ObservableState' on it, or name 'Codable' here"
+        let message = "JSON cannot have 'Plain': put '@ObservableState' on it, or make it 'Codable' here"
         let fault = ReportedFault(id: MessageID(domain: "Rivulet", id: "plainType"), message: message, node: "Plain")
         for type in [
             "struct Plain {}", "fileprivate struct Plain: Equatable, Swift.Sendable {}", "enum Plain { case a }",
@@ -131,7 +131,7 @@ struct ObservableStateDiagnosticTests {
         cause: String
     ) {
         let message = """
-            'a' needs an initial value, because \(cause) is not on disk: without one, what was stored could not be read again
+            'a' needs an initial value, because \(cause) is not on disk: without it, a stored state could not be read again
             """
         let id = MessageID(domain: "Rivulet", id: "unstoredWithoutValue")
         let source = "@ObservableState struct A {\n    \(member)\n}"
@@ -149,10 +149,10 @@ struct ObservableStateDiagnosticTests {
     }
 
     @Test(arguments: [
-        ("var a = 1, b = 2", "Declare each by itself", "var a = 1\n    var b = 2"),
-        ("public var a, b: Int", "Declare each by itself", "public var a: Int\n    public var b: Int"),
+        ("var a = 1, b = 2", "Declare each field separately", "var a = 1\n    var b = 2"),
+        ("public var a, b: Int", "Declare each field separately", "public var a: Int\n    public var b: Int"),
         (
-            "private(set) var a: Int?, b = 2", "Declare each by itself",
+            "private(set) var a: Int?, b = 2", "Declare each field separately",
             "private(set) var a: Int?\n    private(set) var b = 2"
         ),
         (

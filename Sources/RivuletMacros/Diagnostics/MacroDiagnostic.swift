@@ -50,20 +50,20 @@ enum MacroDiagnostic: DiagnosticMessage {
             "'@ObservableState' cannot track the lazy '\(name)': remove 'lazy', or make it computed"
         case .closure(let name):
             """
-            '@ObservableState' cannot track the closure '\(name)', because JSON has none: keep a value that says which to call, or mark \
-            it @ObservationStateIgnored
+            '@ObservableState' cannot track the closure '\(name)', because JSON has no closures: store a value that selects the closure, \
+            or mark it @ObservationStateIgnored
             """
         case .tuple(let name):
             "'@ObservableState' cannot track the tuple '\(name)': make it a struct with @ObservableState, or one 'var' for each element"
         case .otherAttribute(let name):
             "'@\(name)' cannot be used in '@ObservableState'"
         case .constantWithoutValue(let name):
-            "'\(name)' needs a value here, because JSON does not carry 'let': write 'private(set) var \(name)', or give it a value"
+            "'\(name)' needs a value here, because a 'let' is not read from JSON: write 'private(set) var \(name)', or give it a value"
         case .ignoredWithoutValue(let name):
-            "'\(name)' needs an initial value, because JSON does not carry a field with @ObservationStateIgnored"
+            "'\(name)' needs an initial value, because a field with @ObservationStateIgnored is not in JSON"
         case .unstoredWithoutValue(let name, let cause):
             """
-            '\(name)' needs an initial value, because \(cause) is not on disk: without one, what was stored could not be read again
+            '\(name)' needs an initial value, because \(cause) is not on disk: without it, a stored state could not be read again
             """
         case .eventOnOtherType:
             "'@AppEvent' can only be applied to an enum: declare the events as its cases"
@@ -74,15 +74,15 @@ enum MacroDiagnostic: DiagnosticMessage {
         case .conditionalCase(let macro):
             "'\(macro)' cannot read a case inside of '#if': put the condition around the enum"
         case .sameName(let macro, let name):
-            "'\(macro)' tells cases apart by name, and there are two of the name '\(name)': rename one"
+            "'\(macro)' distinguishes cases by name, and two cases are named '\(name)': rename one"
         case .rawValues(let name):
-            "'@ObservableState' is for enums whose cases have names only or values; '\(name)' has raw values: conform it to 'JSONCodable' instead"
+            "'@ObservableState' is for enums without raw values, and '\(name)' has raw values: conform it to 'JSONCodable' instead"
         case .tooManyCases(let count):
             "'@ObservableState' tracks at most \(Self.fieldsMax) cases with a single value and this enum has \(count): nest some"
         case .fieldMacroOnCase(let attribute):
-            "'@\(attribute)' says nothing of a case: put it on the field that holds the enum"
+            "'@\(attribute)' cannot be used on a case: put it on the field that holds the enum"
         case .plainType(let name):
-            "JSON cannot have '\(name)': put '@ObservableState' on it, or name 'Codable' here"
+            "JSON cannot have '\(name)': put '@ObservableState' on it, or make it 'Codable' here"
         }
     }
 

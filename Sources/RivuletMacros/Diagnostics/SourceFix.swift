@@ -95,7 +95,7 @@ extension SourceFix {
         )
     }
 
-    /// Removes the attributes with these names, which must not be all; the space around the list stays.
+    /// Removes the attributes with these names; other attributes must remain, and the space around the list stays.
     static func remove(_ names: [String], from list: AttributeListSyntax) -> FixIt {
         let removed = list.compactMap { $0.as(AttributeSyntax.self) }.filter { names.contains($0.lastName) }
         let kept = Array(list).filter { !names.contains($0.as(AttributeSyntax.self)?.lastName ?? "") }
@@ -109,7 +109,7 @@ extension SourceFix {
         replace(attribute, with: text, "Use '\(text)' instead", id: "use")
     }
 
-    /// Splits a variable's declaration into one for each name, if each name is plain.
+    /// Splits a variable's declaration into one declaration for each name, if each name is plain.
     static func split(_ variable: VariableDeclSyntax) -> FixIt? {
         var front = variable.with(\.bindings, []).trimmedDescription
         if front.last?.isWhitespace == false { front += " " }
@@ -126,7 +126,7 @@ extension SourceFix {
             texts.append("\(front)\(binding.pattern.trimmedDescription)\(followingType ?? "")\(value)")
         }
         let text = texts.reversed().joined(separator: "\n\(indentation)")
-        return replace(variable, with: text, "Declare each by itself", id: "split")
+        return replace(variable, with: text, "Declare each field separately", id: "split")
     }
 }
 

@@ -2,7 +2,7 @@ import SwiftDiagnostics
 
 /// The errors of a field with `@Wrapped`, with a fix in each message.
 enum WrappedDiagnostic: DiagnosticMessage {
-    /// An error that the long form has too, in other words.
+    /// An error that the long form has too, with another text.
     case shared(WrapperDiagnostic)
     case notInState
     case ignored

@@ -1,5 +1,4 @@
-/// Writes the members that every enum with a JSON form needs; overloads in RivuletObservation choose by the values'
-/// types.
+/// Writes the members that every enum with a JSON form needs; the values' types select overloads in RivuletObservation.
 struct CaseRenderer {
     let model: EnumModel
 

@@ -26,7 +26,7 @@ struct EnumModel {
         /// The attributes for the availability of the case, as written.
         let availability: [String]
 
-        /// True if the payload is a single value without a label, which stands for itself in JSON.
+        /// True if the payload is a single value without a label, which has no key of its own in JSON.
         var isSingle: Bool { payload.count == 1 && payload[0].label == nil }
 
         /// The JSON key of a value.
@@ -138,8 +138,7 @@ extension EnumDeclSyntax {
 }
 
 extension MemberBlockItemListSyntax {
-    /// The names of instance members, and of type members, which a name alone may not distinguish from instance
-    /// members.
+    /// The names of instance members and of type members, which a generated variable must not have.
     fileprivate var instanceNames: Set<String> {
         reduce(into: []) { names, member in
             if let variable = member.decl.as(VariableDeclSyntax.self) {

@@ -4,7 +4,9 @@ struct EventRenderer {
 
     private var access: String { model.access }
 
-    /// The members that name types of the source: an extension does not see types beside a nested type.
+    /// The members that name types of the source.
+    ///
+    /// They are not in an extension, because the extension of a nested type does not see the types beside it.
     var members: [String] {
         let shared = CaseRenderer(model: model)
         return [shared.table("eventCases"), shared.decode]

@@ -10,7 +10,7 @@ struct ForwarderModel {
         let object: String
         /// The last component of the object's key path, the label in its initialiser.
         let label: String
-        /// The state's key path in the parts of its source: its root, then each component with its dot.
+        /// The parts of the state's key path as written: the root, then each component with its dot.
         let parts: [Part]
 
         /// A part of a key path.
@@ -23,7 +23,7 @@ struct ForwarderModel {
         /// Returns the properties that the state's key path goes through from a type; nil if it goes through anything
         /// else.
         ///
-        /// The type may have dots of its own, so only its text shows the beginning of the properties.
+        /// The type's name may have dots too, so the properties begin after the type's whole text.
         func properties(from type: String) -> [String]? {
             guard state.hasPrefix("\\\(type).") else { return nil }
             let names = state.dropFirst(type.count + 2).split(separator: ".", omittingEmptySubsequences: false)
@@ -60,7 +60,7 @@ struct ForwarderModel {
     /// The state's type as written.
     let state: String
     let forwards: [Forward]
-    /// True if there is a state manager to listen to; false for a state that `from:` names.
+    /// True if the forwarder listens to a state manager; false if `from:` names the state.
     let isListener: Bool
 
     /// Reads the attribute, and reports only the first failing check.

@@ -19,7 +19,7 @@ package struct ObservableStateMacro: MemberMacro, MemberAttributeMacro, Extensio
         switch Expansion.parse(node, on: declaration, in: context.lexicalContext) {
         case .diagnostics(let diagnostics):
             for diagnostic in diagnostics { context.diagnose(diagnostic) }
-            // Fields that can be tracked still are, so that the error is reported once, and not again for each use of a
+            // Fields that can be tracked are still tracked, so that the compiler does not also report each use of a
             // missing member.
             return Expansion.recover(node, on: declaration, in: context.lexicalContext).map(members) ?? []
         case .model(let expansion):

@@ -4,7 +4,7 @@ package import SwiftSyntaxMacros
 /// The expansion of `@Observing`, which `@ObservableValue` puts on fields that it has checked.
 ///
 /// It generates nothing outside of a type, or with `@Ignoring`. In a class, which cannot have `@ObservableValue`, each
-/// field is observed for itself. Source: <Tests/Rows/Systems.md#b-07>.
+/// field has a registrar of its own. Source: <Tests/Rows/Systems.md#b-07>.
 package struct ObservingMacro: AccessorMacro, PeerMacro {
     /// The generated text is written in its final form; formatting it again took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }

@@ -3,12 +3,12 @@ import SwiftSyntaxBuilder
 
 /// Makes observers that are written at a field work in the same way at its storage.
 ///
-/// In its own observers, Swift reads and writes a property without calling them again, if the observer's own statements
-/// name the property. They name it by `name`, if nothing else there has that name, or by `self.name`. In these
-/// positions the storage is named instead. Otherwise `didSet { count = min(count, 9) }` would call itself for ever. In
-/// closures and local functions Swift itself calls the observers again, so closures and local functions stay as they
-/// are. So does `defer`, in language mode 5. Source: <https://github.com/swiftlang/swift/blob/main/lib/AST/Decl.cpp>,
-/// `isDirectToStorageAccess`.
+/// Inside of a property's observer, Swift reads and writes the property without calling the observers again. This holds
+/// for the observer's own statements, with `self.name`, or with `name` if no local declaration has the name. In these
+/// positions the storage's name replaces the property's name. Otherwise `didSet { count = min(count, 9) }` would call
+/// itself for ever. In closures and local functions Swift itself calls the observers again, so closures and local
+/// functions stay as they are. So does `defer`, in language mode 5.
+/// Source: <https://github.com/swiftlang/swift/blob/main/lib/AST/Decl.cpp>, `isDirectToStorageAccess`.
 enum PropertyObservers {
     /// Returns the text of the observers at the storage.
     static func moved(_ observers: AccessorBlockSyntax, from name: String, to storage: String) -> String {
@@ -77,7 +77,7 @@ private final class StorageRewriter: SyntaxRewriter {
         node.baseName.bareName == name && node.argumentNames == nil
     }
 
-    // MARK: - What is no part of the observer's own statements
+    // MARK: - Code outside of the observer's own statements
 
     override func visit(_ node: ClosureExprSyntax) -> ExprSyntax { ExprSyntax(node) }
 
@@ -106,7 +106,7 @@ private final class StorageRewriter: SyntaxRewriter {
         }
     }
 
-    /// Declares functions and types, which are known before their declarations.
+    /// Declares functions and types, which can be used before their declarations.
     private func declareEverywhere(in statements: CodeBlockItemListSyntax) {
         for statement in statements {
             guard case .decl(let declaration) = statement.item else { continue }
@@ -117,7 +117,7 @@ private final class StorageRewriter: SyntaxRewriter {
         }
     }
 
-    /// Declares a variable, which is known after its declaration.
+    /// Declares a variable, which can be used after its declaration.
     override func visit(_ node: PatternBindingSyntax) -> PatternBindingSyntax {
         let initializer = node.initializer.map { visit($0) }
         declare(node.pattern)

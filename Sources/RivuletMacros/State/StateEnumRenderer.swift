@@ -1,4 +1,4 @@
-/// Writes the generated members of an enum in a state; overloads in RivuletObservation choose by the values' types.
+/// Writes the generated members of an enum in a state; the values' types select overloads in RivuletObservation.
 struct StateEnumRenderer {
     /// Names that no variable of an instance can have, or that mean something else to the compiler.
     private static let reservedNames: Set<String> = ["Protocol", "Type", "hashValue", "init", "self"]
@@ -12,7 +12,7 @@ struct StateEnumRenderer {
     /// The variables for edits in place, one for each case with a single value without a label, and all members that
     /// name types of the source.
     ///
-    /// They are not in an extension, because an extension does not see types beside a nested type.
+    /// They are not in an extension, because the extension of a nested type does not see the types beside it.
     var members: [String] {
         let shared = CaseRenderer(model: model)
         let accessors = model.singles

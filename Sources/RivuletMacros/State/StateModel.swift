@@ -30,7 +30,7 @@ struct StateModel {
         /// The type of the field's values, as far as the source shows it.
         let valueType: String?
 
-        /// The value that the field has if JSON does not mention it; nil if JSON must mention it.
+        /// The value that the field has if JSON lacks the field; nil if JSON must have it.
         var defaultValue: String? { initializer ?? (type?.isOptionalBySpelling == true ? "nil" : nil) }
     }
 
@@ -51,7 +51,7 @@ struct StateModel {
     /// True if every field has a value before JSON is read.
     var isDefaulted: Bool { fields.allSatisfy { $0.defaultValue != nil } }
 
-    /// True if a field exists only under a condition, so that positions are not known here.
+    /// True if a field exists only under a condition, so that the macro does not know the positions.
     var isConditional: Bool {
         parts.contains { if case .conditional = $0 { true } else { false } }
     }

@@ -1,4 +1,4 @@
-/// Writes the generated members of a state; overloads in RivuletObservation choose by the fields' types.
+/// Writes the generated members of a state; the fields' types select overloads in RivuletObservation.
 struct StateRenderer {
     let model: StateModel
 
@@ -9,7 +9,7 @@ struct StateRenderer {
     /// The hidden registrar, the positions by which accessors name their fields, and all members that repeat text of
     /// the source.
     ///
-    /// Only members of the struct can name types beside a nested type.
+    /// They are not in an extension, because the extension of a nested type does not see the types beside it.
     var members: [String] {
         [
             "\(access)var _$observationRegistrar = RivuletObservation.ObservationStateRegistrar()",
@@ -32,8 +32,8 @@ struct StateRenderer {
         }
     }
 
-    /// The fields' positions; with an `#if` among the fields, the compiler counts existing fields by the cases of an
-    /// enum.
+    /// The fields' positions; with an `#if` among the fields, they are the raw values of an enum that the compiler
+    /// numbers.
     private var positions: [String] {
         guard model.isConditional else {
             return each { index, field in ["    static var \(field.name): Swift.Int { \(index) }"] }
@@ -111,7 +111,7 @@ struct StateRenderer {
     }
 
     /// The function that writes defaults; it is not generated if every field has a default, because an empty document
-    /// then gives all of them.
+    /// then gives all defaults.
     private var encodeDefault: [String] {
         guard !model.isDefaulted else { return [] }
         let cases = each { index, field in
@@ -193,9 +193,9 @@ struct StateRenderer {
         )
     }
 
-    /// Reads fields without a default first; then there is a value, into which the other fields are merged.
+    /// Reads fields without a default first; then the state exists, and the other fields are merged into it.
     ///
-    /// Types follow from the storage, because an extension does not see names beside a nested type.
+    /// Types follow from the storage, because the extension of a nested type does not see the names beside it.
     private var decode: String {
         let opening =
             "\(access)init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {"

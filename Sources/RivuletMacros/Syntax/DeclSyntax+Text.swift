@@ -1,11 +1,10 @@
-// This file owns generated text as a declaration.
+// This file turns generated text into declarations.
 
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
 extension DeclSyntax {
-    /// Returns a declaration that is only its text: the compiler parses generated code, so it need not be parsed here
-    /// to be printed.
+    /// Returns a declaration that is only its text; the text need not be parsed here, because the compiler parses it.
     static func text(_ text: String) -> DeclSyntax {
         DeclSyntax(MissingDeclSyntax(placeholder: .identifier(text)))
     }

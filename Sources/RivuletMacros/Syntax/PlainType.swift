@@ -8,7 +8,7 @@ struct PlainType {
     let name: String
     private let declaration: any DeclGroupSyntax & NamedDeclSyntax
 
-    /// Protocols that say nothing of JSON.
+    /// Protocols that give a type no JSON form.
     private static let unrelated: Set<String> = [
         "CaseIterable", "Comparable", "CustomDebugStringConvertible", "CustomStringConvertible", "Equatable",
         "Hashable", "Identifiable", "Sendable", "SendableMetatype",
@@ -35,7 +35,7 @@ struct PlainType {
 
     /// Returns true if a type's text is this type, or an optional or a collection of it.
     ///
-    /// Other generic types may have it as a mark only, as `ID<Plain>` has.
+    /// Other generic types may use it as a tag only, as in `ID<Plain>`.
     func isPart(of type: String) -> Bool {
         let text = type.filter { !$0.isWhitespace }
         if text == name { return true }

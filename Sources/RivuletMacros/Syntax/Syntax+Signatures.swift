@@ -7,8 +7,8 @@ extension DeclSyntax {
     /// Returns a text that no two members of a type can have in common; nil for declarations that no macro here
     /// generates.
     ///
-    /// Generic parameters count by their constraints. Their names and the position of the constraints do not matter,
-    /// and neither does a `Swift.` in front of a type.
+    /// Generic parameters are compared by their constraints. Their names and the position of the constraints do not
+    /// matter, and neither does a `Swift.` in front of a type.
     func signature(in typeName: String) -> String? {
         if let function = self.as(FunctionDeclSyntax.self) { return function.signature(in: typeName) }
         if let variable = self.as(VariableDeclSyntax.self), !variable.isTypeMember {

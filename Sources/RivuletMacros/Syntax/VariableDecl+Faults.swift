@@ -4,7 +4,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 
 extension VariableDeclSyntax {
-    /// The error that keeps this stored variable from being tracked or, if it need not be tracked, from having a value.
+    /// The error of this stored variable: it cannot be tracked, or it is not tracked and lacks a value.
     var stateFault: Diagnostic? {
         guard let binding = bindings.first else { return nil }
         let name = binding.pattern.trimmedDescription
@@ -26,10 +26,9 @@ extension VariableDeclSyntax {
         return typeFault(binding, name) ?? storedFault
     }
 
-    /// The error of a field that is not on disk and has no value after it is read from there.
+    /// The error of a field that is not on disk and would have no value when a stored state is read.
     ///
-    /// A replaceable field is half of an app's state. It is never made from stored data, which goes into a new state
-    /// instead.
+    /// A replaceable field is half of an app's state. Stored data is merged into a new state, which has this half.
     var storedFault: Diagnostic? {
         guard !hasValue, let binding = bindings.first else { return nil }
         let cause: String
@@ -57,7 +56,7 @@ extension VariableDeclSyntax {
         bindings.allSatisfy { $0.initializer != nil || $0.typeAnnotation?.type.isOptionalBySpelling == true }
     }
 
-    /// The fix-it that leaves the variable alone, if possible.
+    /// The fix-it that adds `@ObservationStateIgnored`; nil if the variable has no value.
     private var ignoring: FixIt? { hasValue ? SourceFix.ignore(self) : nil }
 
     /// Returns the error of a value that JSON cannot have.

@@ -4,8 +4,8 @@ package import SwiftSyntaxMacros
 /// The expansion of `@Published`.
 ///
 /// The storage is a `let`, so that a `final class` with such fields is Sendable; a property wrapper's storage is no
-/// `let`. A field with a value is stored without it: the compiler passes the declared value to the init accessor first,
-/// and then any value that the initialiser assigns.
+/// `let`. The storage of a field with a declared value begins empty: the compiler passes the declared value to the init
+/// accessor first, and then any value that the initialiser assigns.
 package struct PublishedMacro: AccessorMacro, PeerMacro {
     /// The generated text is written in its final form; formatting it again took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }

@@ -90,7 +90,7 @@ enum PublishedDiagnostic: DiagnosticMessage {
         case .severalBindings: "'@Published' needs one 'var' for each field: split this declaration"
         case .constant: "'@Published' needs a 'var': a 'let' never changes"
         case .pattern: "'@Published' cannot publish a tuple pattern: declare one 'var' for each field"
-        case .computed: "'@Published' cannot publish a computed property: publish what it is computed from"
+        case .computed: "'@Published' cannot publish a computed property: publish the fields that it reads"
         case .observers(let name):
             """
             '@Published' cannot publish '\(name)' with 'willSet' or 'didSet': do that work where the field is written, or in a \
@@ -98,7 +98,7 @@ enum PublishedDiagnostic: DiagnosticMessage {
             """
         case .storageModifier(let modifier, let name):
             "'@Published' cannot publish the \(modifier) '\(name)': remove '\(modifier)'"
-        case .type(let name): "'@Published' needs the type of '\(name)' to stand here: its binding has it too"
+        case .type(let name): "'@Published' needs the type of '\(name)' here, because its binding has this type"
         }
     }
 

@@ -34,7 +34,7 @@ struct ValueModel {
     /// The type's `@available` attributes.
     let availability: [String]
 
-    /// The type's own members, which are not generated.
+    /// The signatures of the type's own members, which are not generated again.
     var signatures: Set<String> { Set(members.compactMap { $0.signature(in: typeName) }) }
 
     /// True if some stored variables exist only under a condition.

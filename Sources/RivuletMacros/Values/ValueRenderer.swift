@@ -69,7 +69,7 @@ struct ValueRenderer {
         """
     }
 
-    /// The fields' positions, by which accessors name their fields; the compiler counts fields under a condition.
+    /// The fields' positions, by which accessors name their fields; the compiler numbers fields under a condition.
     private var positions: String {
         guard model.isConditional else {
             let fields = model.fields.enumerated()

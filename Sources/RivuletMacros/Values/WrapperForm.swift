@@ -75,7 +75,7 @@ enum WrapperForm {
     /// Returns the error of a field whose type does not fit the kind, as far as the source shows it.
     func typeFault(_ base: ExprSyntax, of binding: PatternBindingSyntax) -> Diagnostic? {
         guard self == .short, base.typeName == "Presented", binding.typeAnnotation == nil else { return nil }
-        // Any other type may be a name of an optional one.
+        // Any other type may be an alias of an optional type.
         guard binding.initializer?.value.literalType != nil else { return nil }
         return diagnostic(WrappedDiagnostic.notOptional, binding.pattern, nil)
     }

@@ -13,7 +13,7 @@ struct WrapperModel {
     let wrapper: String
     /// The code for the wrapper's name, as a string without module and type arguments.
     let wrapperName: String
-    /// True if the wrapper leaves the field out of JSON; another such wrapper cannot be recognised here.
+    /// True for `OmitCoding`, which leaves the field out of JSON; a macro cannot recognise other such wrappers.
     let isOmitted: Bool
     let config: String?
     let isProjected: Bool
