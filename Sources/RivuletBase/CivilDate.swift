@@ -31,7 +31,7 @@ package struct CivilDate: Hashable, Sendable {
     /// The number of days from 1970-01-01 to the date; negative before 1970-01-01.
     package var daysSince1970: Int {
         // Years begin in March here, so that the leap day is the last day of a year. January of the year 0 thus
-        // belongs to the era before.
+        // belongs to the previous era.
         let year = year - (month <= 2 ? 1 : 0)
         let era = (year >= 0 ? year : year - 399) / 400
         let yearOfEra = year - era * 400

@@ -58,7 +58,7 @@ extension TreeNode {
         }
         if moves.isCramped { relabel(from: label, below: bound, &moves) }
         guard children.count > TreeSize.childrenMax else { return nil }
-        // An insertion at the end needs no free space in the node before.
+        // After an insertion at the end, the previous node needs no free space.
         return splitChildren(at: index + 2 == children.count ? index + 1 : children.count / 2)
     }
 

@@ -15,7 +15,7 @@ public enum SQLiteBackup {
         public var itemCount = 0
         /// The size of all files, in bytes.
         public var byteCount = 0
-        /// Indicates that the backup has the key of the data folder.
+        /// True if the backup has the key of the data folder.
         public var hasKey = false
         /// The files and folders of the data folder that are not in the backup, because Rivulet does not know them.
         public var leftOut: [String] = []

@@ -7,7 +7,9 @@ struct StoredKeys: Sendable {
     /// The place of the next new document, after all existing documents.
     let nextRowID: Int64
 
-    /// The keys during a read; they are gathered first, because a table of known size is built in a third of the time.
+    /// The keys during a read.
+    ///
+    /// They are gathered first, because the creation of a table of known size takes a third of the time.
     struct Gathering {
         private let number: Int64
         private let hashMask: UInt64

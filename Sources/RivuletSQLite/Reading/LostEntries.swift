@@ -54,7 +54,7 @@ struct LogSalvage {
     private static let rowsBehindMax: Int64 = 1_024
 
     init(_ connection: SQLiteConnection, layout: Int64) throws(SQLiteError) {
-        // The condition is `>=` and not `>`: with `>`, SQLite would first read the page of the row before, which may be
+        // The condition is `>=` and not `>`: with `>`, SQLite would first read the previous row's page, which may be
         // damaged.
         rows = try SQLiteStatement("SELECT seq, sid, v FROM log WHERE seq >= ? ORDER BY seq", on: connection)
         row = try SQLiteStatement("SELECT seq, sid, v FROM log WHERE seq = ?", on: connection)

@@ -1,4 +1,4 @@
-/// The checksum of a write-ahead log, which each frame continues from the frame before.
+/// The checksum of a write-ahead log, which each frame continues from the previous frame.
 ///
 /// Source: <https://sqlite.org/fileformat2.html#walcksm>
 struct LogChecksum: Hashable {

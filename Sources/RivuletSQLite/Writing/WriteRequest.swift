@@ -19,7 +19,7 @@ protocol WriteRequest: AnyObject, Sendable {
     /// Ends the wait for keys.
     func stopWaitingForKeys()
 
-    /// Writes inside a transaction; called again if the transaction was rolled back because another write failed.
+    /// Writes inside a transaction; called again if the transaction is rolled back and repeated.
     func write(_ statements: inout WriteStatements) throws(SQLiteError)
 
     /// Answers the write, which is now durable.

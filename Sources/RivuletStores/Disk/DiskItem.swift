@@ -1,7 +1,7 @@
 internal import Crypto
 internal import FoundationEssentials
 
-/// A document with the other data of its file.
+/// A document with its key, its times and its arrival number, as its file has them.
 struct DiskItem {
     /// The number of keys that were added to the collection before this document's key.
     let arrival: UInt64

@@ -20,7 +20,7 @@ public struct ObjectStorage<Object: StorableItem>: Sendable {
         self.logger = logger
     }
 
-    /// Stores a value under a key, and replaces the value before; durable on return.
+    /// Stores a value under a key, and replaces an earlier value; durable on return.
     ///
     /// - Throws: ``ItemStorageError`` or ``StoreError``.
     public func store(_ object: Object, forKey key: CacheKey) async throws {

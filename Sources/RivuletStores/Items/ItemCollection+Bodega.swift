@@ -9,7 +9,7 @@ import RivuletBase
 ///
 /// Source: <Tests/Rows/Systems.md#e-26>.
 extension ItemCollection {
-    /// Stores data under a key, and replaces the data before.
+    /// Stores data under a key, and replaces earlier data.
     ///
     /// - Throws: The reason that nothing was changed, or `indeterminate`.
     public func write(_ data: Data, key: CacheKey) async throws(ItemStorageError) {

@@ -7,10 +7,10 @@ public typealias ItemStorageReply<Value> = @Sendable (Result<Value, ItemStorageE
 
 /// Stores named collections of small documents, each under a key, in the order in which the keys were first stored.
 ///
-/// All other operations of stores and stored values use only these two functions, see ``ItemCollection``. Every
-/// method may be called on any thread and returns without waiting. Commits of one collection are made in the order of
-/// their requests. A read sees every commit that was answered before the read was requested. A request that comes
-/// before the engine is open waits until it is open.
+/// All other operations of stores and stored values use only `items` and `commit`, see ``ItemCollection``. Every
+/// method may be called on any thread. Only ``open()`` waits; the other methods return at once. Commits of one
+/// collection are made in the order of their requests. A read sees every commit that was answered before the read was
+/// requested. A request that comes before the engine is open waits until it is open.
 /// Source: <Tests/Rows/Systems.md#e-26>.
 public protocol ItemStorage: Sendable {
     /// Opens the engine if it is not open yet; blocks.
@@ -58,7 +58,7 @@ public struct StoredCollection: Hashable, Sendable {
     public var items: [StoredItem]
     /// The documents that cannot be read.
     ///
-    /// Each one stays in the storage until its key is written or removed.
+    /// Each document stays in the storage until its key is written or removed.
     public var damaged: [DamagedItem]
 
     /// Creates a collection of these documents.

@@ -45,7 +45,7 @@ public struct SealingKeys: Sendable {
     public let current: SealingKey
     /// The keys that only open.
     ///
-    /// Keep each one as long as there are values sealed with it.
+    /// Keep each older key as long as values are sealed with it.
     public let older: [SealingKey]
 
     /// Creates the keys: the current key, and its predecessors.

@@ -51,9 +51,9 @@ package struct ValueChange<Value: Sendable>: Sendable {
 
 /// A value in memory that is stored before any reader sees it.
 ///
-/// Changes are made one after the other, in the order of their requests. Each one changes the result of the previous
-/// change. The first change waits until the value is read. A change that the storage refuses has no effect, neither in
-/// memory nor on streams.
+/// Changes are made one after the other, in the order of their requests. Each change begins with the result of the
+/// previous change. The first change waits until the value is read. A change that the storage refuses has no effect,
+/// neither in memory nor on streams.
 package final class ValueBox<Value: Sendable>: Sendable {
     /// Returns the new value of a change; nil if the value stays unchanged and nothing is written.
     package typealias Edit = @Sendable (Value) throws -> Value?
