@@ -23,8 +23,8 @@ enum HTTPBodyDecoder: Sendable {
 
     /// Appends the part of the body that `bytes` hold.
     ///
-    /// - Returns: The number of `bytes` that belong to the request if it is complete; nil if all do and more are
-    ///   needed.
+    /// - Returns: The number of `bytes` that belong to the body if the body is complete; nil if all of them belong to
+    ///   it and more are needed.
     /// - Throws: 400, 413 or 431.
     mutating func decode(
         _ bytes: Span<UInt8>,

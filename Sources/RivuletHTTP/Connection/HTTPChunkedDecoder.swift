@@ -36,7 +36,8 @@ struct HTTPChunkedDecoder: Sendable {
 
     /// Appends the data in `bytes` to `body`.
     ///
-    /// - Returns: The number of `bytes` that belong to the body if it is complete; nil if all do and more are needed.
+    /// - Returns: The number of `bytes` that belong to the body if the body is complete; nil if all of them belong to
+    ///   it and more are needed.
     /// - Throws: 400, 413 or 431.
     mutating func decode(
         _ bytes: Span<UInt8>,
@@ -88,7 +89,7 @@ struct HTTPChunkedDecoder: Sendable {
             try require(byte, ASCII.lineFeed)
             return .done
         case .data, .done:
-            preconditionFailure("a byte of data or behind the body was taken for framing")
+            preconditionFailure("a byte of data, or after the body, was read as framing")
         }
     }
 

@@ -191,7 +191,7 @@ package struct HTTPConnection: Sendable {
         case .streaming, .closed:
             return close()
         case .idle, .head, .admitting, .body, .dropping:
-            preconditionFailure("responseFinished in state \(stateName): no request has been handed out")
+            preconditionFailure("responseFinished in state \(stateName): no request is being answered")
         }
     }
 
@@ -203,7 +203,7 @@ package struct HTTPConnection: Sendable {
         case .closed:
             return .close
         case .idle, .head, .admitting, .body, .dropping, .streaming:
-            preconditionFailure("streamStarted in state \(stateName): no request has been handed out")
+            preconditionFailure("streamStarted in state \(stateName): no request is being answered")
         }
     }
 
@@ -269,8 +269,9 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    /// Returns the action for a request that is complete with its head, or for its head; `rest` has the bytes after the
-    /// head, as in `readHead`.
+    /// Returns `request` for a request that has arrived completely, and `admit` for any other head.
+    ///
+    /// `rest` has the bytes after the head. They belong to `input`, as in `readHead`.
     private mutating func begin(
         _ head: consuming HTTPHead,
         _ rest: Span<UInt8>,

@@ -3,38 +3,39 @@
 /// Sizes are in bytes and inclusive: a header block of exactly `headerBytesMax` bytes is accepted, one byte more is
 /// refused.
 package struct HTTPLimits: Hashable, Sendable {
-    /// The maximum size of the request line and all header lines with their line ends; 431 beyond.
+    /// The maximum size of the request line and all header lines with their line ends; a larger header block gets 431.
     ///
     /// The value must be at most 65,535.
     package var headerBytesMax = 16_384 {
         didSet { checkHeaderBytesMax() }
     }
-    /// The maximum number of header lines; 431 beyond.
+    /// The maximum number of header lines; more lines get 431.
     package var headerCountMax = 128
-    /// The maximum size of the request target as sent; 414 beyond.
+    /// The maximum size of the request target as sent; a longer target gets 414.
     package var targetBytesMax = 8_192
-    /// The maximum size of the method; 501 beyond.
+    /// The maximum size of the method; a longer method gets 501.
     package var methodBytesMax = 32
-    /// The maximum size of the decoded body; 413 beyond.
+    /// The maximum size of the decoded body; a larger body gets 413.
     package var bodyBytesMax = 1_048_576
-    /// The largest declared body of a request refused at its head that is discarded, so that the connection is kept.
+    /// The largest declared body of a refused request that is read and discarded, so that the connection is kept.
     package var refusedBodyBytesMax = 65_536
-    /// The maximum size of all chunk extensions of one body together; 400 beyond.
+    /// The maximum size of all chunk extensions of one body together; larger extensions get 400.
     package var chunkExtensionBytesMax = 4_096
-    /// The maximum size of the trailer section of a chunked body; 431 beyond.
+    /// The maximum size of the trailer section of a chunked body; a larger section gets 431.
     package var trailerBytesMax = 4_096
-    /// The maximum number of received bytes that wait behind the current response; the connection is closed beyond.
+    /// The maximum number of received bytes that wait behind the current response; more bytes close the connection.
     package var pipelinedBytesMax = 131_072
-    /// The maximum number of bytes that a peer may send into its event stream, which are ignored; the connection is
-    /// closed beyond.
+    /// The maximum number of bytes that a peer may send into its event stream, which are ignored; more bytes close the
+    /// connection.
     package var streamInputBytesMax = 4_096
 
-    /// The maximum time from the first byte of a head to its end; 408 beyond.
+    /// The maximum time from the first byte of a head to its end; then the request gets 408.
     package var headMilliseconds: UInt64 = 10_000
-    /// The maximum time from the end of a head to the end of its body; 408 beyond.
+    /// The maximum time from the end of a head to the end of its body; then the request gets 408.
     package var bodyMilliseconds: UInt64 = 30_000
-    /// The maximum time without a byte of a request, on a new connection or after a response; a close without an answer
-    /// beyond.
+    /// The maximum time without a byte of a request, on a new connection or after a response.
+    ///
+    /// Then the connection is closed without an answer.
     package var idleMilliseconds: UInt64 = 75_000
 
     /// Makes the default limits.

@@ -1,7 +1,7 @@
 /// A complete, well-formed request.
 ///
 /// Every percent escape of the target is valid and decodes to UTF-8. The path has no escaped NUL. An HTTP/1.1 request
-/// has exactly one well-formed host. The parser has refused everything else.
+/// has exactly one well-formed host. The parser refuses any other request.
 package struct HTTPRequest: Sendable {
     package let method: HTTPMethod
     package let version: HTTPVersion

@@ -8,8 +8,9 @@ package enum HTTPAccept {
         field == type || quality(ofType: type, in: field) > 0
     }
 
-    /// Returns the type that the client prefers, and of equal ones the first in `types`, the server's order; nil if it
-    /// accepts none.
+    /// Returns the type in `types` that the client prefers; nil if it accepts none.
+    ///
+    /// Of types that the client prefers equally, the first type in `types` is returned.
     package static func preferredType(of types: [String], in field: String?) -> String? {
         var best: (type: String, quality: Int)?
         for type in types {
@@ -19,8 +20,9 @@ package enum HTTPAccept {
         return best?.type
     }
 
-    /// Returns true if a content coding such as `gzip` is preferred at least as much as no coding; without the field,
-    /// none is.
+    /// Returns true if a content coding such as `gzip` is preferred at least as much as no coding.
+    ///
+    /// Without the field, no coding is.
     package static func accepts(encoding: String, in field: String?) -> Bool {
         guard let field else { return false }
         let wanted = quality(of: [encoding, "*"], in: field) ?? 0
@@ -57,7 +59,7 @@ package enum HTTPAccept {
         return best?.quality
     }
 
-    /// Parses a weight from 0 to 1 with at most three decimals; anything else counts as 0.
+    /// Parses a weight from 0 to 1 with at most three decimals; any other text has the weight 0.
     private static func thousandths(_ weight: Substring) -> Int {
         let digits = Array(weight.utf8)
         guard let whole = digits.first, whole == UInt8(ascii: "0") || whole == UInt8(ascii: "1") else { return 0 }

@@ -4,7 +4,7 @@
 package enum HTTPCookies {
     /// Returns the values of all cookies called `name`, unchanged and in the order in which they were sent.
     ///
-    /// There may be several, of different paths or domains. `fields` are the values of all `Cookie` lines.
+    /// Cookies of different paths or domains may share a name. `fields` are the values of all `Cookie` lines.
     package static func values(of name: String, in fields: [String]) -> [String] {
         fields.flatMap { field in
             field.parts(between: UInt8(ascii: ";")).compactMap { pair in

@@ -1,7 +1,7 @@
 /// The preferences of a client, which the server follows if it can.
 ///
 /// A preference never makes a request fail. Malformed or unknown preferences are ignored. Of several preferences with
-/// one name, the first counts. Source: RFC 7240.
+/// one name, the first applies. Source: RFC 7240.
 package struct HTTPPreferences: Hashable, Sendable {
     /// The values by names in lower case; empty for a preference without a value.
     private let values: [String: String]

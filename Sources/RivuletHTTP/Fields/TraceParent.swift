@@ -1,4 +1,4 @@
-/// A W3C trace context: the trace that a request is a part of, and the caller's part in it.
+/// A W3C trace context: the trace that a request is a part of, and the sender's part in it.
 ///
 /// Source: <https://www.w3.org/TR/trace-context-1/#traceparent-header>
 package struct TraceParent: Hashable, Sendable {
@@ -49,7 +49,7 @@ package struct TraceParent: Hashable, Sendable {
         )
     }
 
-    /// Returns the same trace, with a new part in place of the caller's part.
+    /// Returns the same trace, with a new part in place of the sender's part.
     package func child() -> TraceParent {
         TraceParent(high: high, low: low, parent: .random(in: 1 ... .max), isSampled: isSampled)
     }

@@ -10,7 +10,7 @@ struct HTTPFieldScanner {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Reads `name` or `name=word`, with white space around each; nil if neither is here.
+    /// Reads `name` or `name=word`, with white space around each; nil if neither follows.
     ///
     /// The returned name is in lower case.
     mutating func assignment() -> (name: String, value: String)? {

@@ -16,7 +16,7 @@ package struct HTTPHead: Sendable {
     }
 }
 
-/// The HTTP version of a request; a later 1.x counts as 1.1.
+/// The HTTP version of a request; a later 1.x is treated as 1.1.
 ///
 /// Source: RFC 9112 section 2.3.
 package enum HTTPVersion: Hashable, Sendable {

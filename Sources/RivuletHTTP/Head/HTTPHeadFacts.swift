@@ -1,4 +1,4 @@
-/// The facts from header lines that determine the reading of the message, gathered while the lines are parsed.
+/// The facts from header lines that the framing and the answer depend on, gathered while the lines are parsed.
 struct HTTPHeadFacts {
     private(set) var expectsContinue = false
     /// The position of the value of `Host`; nil if there is none.
@@ -95,7 +95,7 @@ struct HTTPHeadFacts {
             throw .malformed("Transfer-Encoding is malformed")
         }
         guard !codings.dropLast().contains(where: { isEqual($0, "chunked") }), !codings.contains(where: isParametrised)
-        else { throw .malformed("the chunked coding must be the last one, stand once, and has no parameters") }
+        else { throw .malformed("chunked must be the last transfer coding, occur once, and have no parameters") }
         throw HTTPRefusal(.notImplemented, "the only transfer coding that can be read is chunked")
     }
 

@@ -56,7 +56,7 @@ struct HTTPHeadParser {
         while block[index] > ASCII.space && block[index] < ASCII.delete { index += 1 }
         offset = index
         guard block[offset] == ASCII.space, offset > start else {
-            throw .malformed("the request target has a byte that must be escaped, or no space and version behind it")
+            throw .malformed("the request target has a byte that must be escaped, or is not followed by a version")
         }
         guard offset - start <= limits.targetBytesMax else {
             throw .targetTooLong(limits)

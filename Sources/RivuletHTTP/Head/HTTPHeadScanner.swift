@@ -21,7 +21,9 @@ struct HTTPHeadScanner: Sendable {
     /// The range of the head that was read.
     var read: Range<Int> { start..<offset }
 
-    /// Returns the refusal of the head when it ends or no more bytes come; nil if there is no reason yet.
+    /// Returns the refusal of a head that exceeds a limit; nil if the head exceeds none so far.
+    ///
+    /// The refusal is due when the head ends, or when no more bytes come.
     func refusal(_ limits: HTTPLimits) -> HTTPRefusal? {
         switch excess {
         case nil: nil
@@ -37,8 +39,8 @@ struct HTTPHeadScanner: Sendable {
     /// Continues where the last scan ended; `bytes` must begin with the bytes of that scan.
     ///
     /// - Returns: The range of the head in `bytes`, including its last empty line; nil if more bytes are needed.
-    /// - Throws: 400, 414 or 431. A target that is too long, or too many lines, are refused at the end of the head, or
-    ///   of the allowed bytes.
+    /// - Throws: 400, 414 or 431. A target that is too long, or too many lines, are refused when the head ends or the
+    ///   allowed bytes are used up.
     mutating func scan(_ bytes: Span<UInt8>, _ limits: HTTPLimits) throws(HTTPRefusal) -> Range<Int>? {
         do throws(HTTPRefusal) {
             let head = try findEnd(bytes, limits)

@@ -22,9 +22,9 @@ struct HTTPTargetLocation: Sendable {
 }
 
 extension HTTPHeaders {
-    /// The segments of the path in the request line of these lines; nil if the target cannot be parsed.
+    /// The segments of the path in the request line above these header lines; nil if the target cannot be parsed.
     ///
-    /// Use this for rare cases only, because a request has parsed its line already.
+    /// Use this for rare cases only, because a request has its parsed path already.
     package var pathSegments: [String]? {
         guard let first = block.firstIndex(of: ASCII.space),
             let end = block[(first + 1)...].firstIndex(of: ASCII.space), end > first + 1,

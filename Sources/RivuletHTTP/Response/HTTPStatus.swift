@@ -51,7 +51,7 @@ package struct HTTPStatus: Hashable, Sendable {
     /// Source: RFC 9110 section 6.4.1.
     package var forbidsBody: Bool { code < 200 || code == 204 || code == 304 }
 
-    /// The reason phrase, which is also the `title` of a problem document; empty for a code that is not in this list.
+    /// The reason phrase; empty for a code that is not in this list.
     package var reason: String {
         switch code {
         case 100: "Continue"

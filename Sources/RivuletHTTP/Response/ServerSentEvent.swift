@@ -103,7 +103,7 @@ package struct ServerSentEvent: Hashable, Sendable {
     private static func isLineEnd(_ byte: UInt8) -> Bool { byte == ASCII.lineFeed || byte == ASCII.carriageReturn }
 
     private static func appendData(_ data: Span<UInt8>, to output: inout OutputSpan<UInt8>) {
-        // JSON of this process never has control characters.
+        // The JSON that this process writes never has control characters.
         guard data.hasControl else { return appendDataLine(data, to: &output) }
         var start = 0
         var index = 0
