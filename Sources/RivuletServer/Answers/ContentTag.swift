@@ -2,7 +2,7 @@ import RivuletSessions
 
 /// Entity tags that change when the content does.
 enum ContentTag {
-    /// The 64-bit FNV-1a hash and the length: different contents get different hashes, but not against an attacker.
+    /// The 64-bit FNV-1a hash and the length; it distinguishes contents, but an attacker can find collisions.
     static func hash(of bytes: [UInt8]) -> String {
         let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return "\(String(hash, radix: 36))-\(String(bytes.count, radix: 36))"

@@ -90,7 +90,7 @@ final class RequestLog {
     /// Writes the log line about a refused dispatch, without any text that a client made up.
     ///
     /// An app or an event is named only if the server has it. The `trace_id` is that of the problem document. If the
-    /// document has none, the line has one of its own.
+    /// document has none, the line has a new `trace_id`.
     private func logRefusedDispatch(_ refusal: Refusal, _ app: String, _ trace: TraceParent?) {
         guard context.logger.logLevel <= .info, quotas.refusals.admit() else { return }
         var metadata: Logger.Metadata = ["status": "\(refusal.problem.status)", "kind": "\(refusal.outcome.value)"]

@@ -91,7 +91,7 @@ final class ServerLoop {
         publisher.publish(gauges, idleEvictions: left.idle, watchedEvictions: left.watched)
     }
 
-    /// Returns the memory that a flood has left to the system; the first loop does it for all.
+    /// Returns unused memory to the system after a flood of requests; the first loop does it for all loops.
     private func trimMemory() {
         guard core.index == 0, let bytes = ProcessFigures.residentBytes(), memoryTrim.isDue(residentBytes: bytes)
         else { return }

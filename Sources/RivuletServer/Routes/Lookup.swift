@@ -8,7 +8,7 @@ struct Lookup {
     fileprivate let context: ServerContext
     fileprivate let counters: LoopCounters
 
-    /// The app of a request; a request for an app that is not hosted counts as refused.
+    /// The app of a request; a request for an app that is not hosted is counted as refused.
     func app(_ name: String) throws(Problem) -> any HostedApp { try served(name).host }
 
     /// The same, with the app's index in the counters of the loops.

@@ -22,7 +22,7 @@ struct MigrationPathCounts {
     ///
     /// A path beyond the limit is treated as found.
     private static let pathsMax = 1_000
-    /// The most different sets of missing paths that are remembered.
+    /// The maximum number of sets of missing paths that are remembered.
     ///
     /// The sessions of further sets are counted in `others`, as unreadable if any path is missing in the end.
     private static let groupsMax = 1_000

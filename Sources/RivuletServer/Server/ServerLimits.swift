@@ -42,9 +42,9 @@ public struct ServerLimits: Sendable, Hashable {
     public var unsentBytesMax: Int
     /// The most bytes of events, snapshots and answers that wait for clients to take them.
     ///
-    /// The sum includes the framing of chunks. It includes bytes that several clients share only once. Beyond this
-    /// limit, new streams get `bye` with the reason `limit`, reads get 503, and connections that have taken nothing for
-    /// ten seconds are closed.
+    /// The sum includes the framing of chunks. Bytes that several clients share are included once. Beyond this limit,
+    /// new streams get `bye` with the reason `limit`, reads get 503, and connections that have taken nothing for ten
+    /// seconds are closed.
     public var heldBytesMax: Int
     /// The time without traffic after which a stream gets a comment.
     public var heartbeatInterval: Duration

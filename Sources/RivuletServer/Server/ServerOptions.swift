@@ -27,7 +27,7 @@ public struct ServerOptions: Sendable {
     /// If it is nil, the server makes a secret for this run and logs a warning: after a restart every browser gets
     /// another session.
     public var secretKey: SecretKey?
-    /// The secret before this one; nil if there is none.
+    /// The server's previous secret; nil if there is none.
     ///
     /// Cookies and fingerprints made under it are still valid. Such cookies are signed again with the current secret.
     public var olderSecretKey: SecretKey?

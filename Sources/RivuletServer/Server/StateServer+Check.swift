@@ -25,7 +25,7 @@ extension StateServer {
     ///     path.
     ///   - onUnreadableItem: Called for each item or value that cannot be read, with its location, such as
     ///     `notes/stores/notes/id`, and the reason.
-    /// - Returns: The numbers of what was read, and the findings.
+    /// - Returns: The numbers of sessions, items and values that were read, and the findings.
     /// - Throws: a `StorageError` when the storage as a whole cannot be read.
     public func check(
         _ storage: some StorageInspection,

@@ -31,7 +31,7 @@ public final class StateServer: Sendable {
     /// Makes a server; nothing is opened before `run()`.
     ///
     /// - Parameters:
-    ///   - options: The address to listen on, and what is allowed.
+    ///   - options: The address to listen on, the permissions and the limits.
     ///   - storage: Stores accepted events. The server starts and closes it.
     ///   - logger: Takes messages for operators. When the server accepts connections, `run()` logs its address and its
     ///     apps.

@@ -16,7 +16,7 @@ final class StreamDriver {
     private static let writesPerTurnMax = 256
     /// The time between two steps of draining.
     private static let drainStep = Duration.milliseconds(50)
-    /// The fewest streams that one step ends; it is no load if so few clients reconnect at once.
+    /// The fewest streams that one step ends; so few clients may all reconnect at once.
     private static let streamsPerDrainStepMin = 64
     /// The time after which a connection that takes none of its waiting bytes may be closed, in milliseconds.
     private static let takingTimeMax: UInt64 = 10_000

@@ -7,7 +7,7 @@ import RivuletStores
 struct StreamSubscription: Sendable {
     let stream: StreamID
     let source: StreamSource
-    /// The cursor that the subscriber sent; nil for a fresh one.
+    /// The cursor that the subscriber sent; nil for a new subscriber.
     let resume: String?
     /// The cursor that the stream had with other paths.
     ///

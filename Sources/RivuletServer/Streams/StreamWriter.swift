@@ -82,7 +82,7 @@ struct StreamWriter {
         return core.transport.write(id, head + text, blocks[...])
     }
 
-    /// Does the same for a compressed stream; a body begins with the head of gzip.
+    /// Does the same for a compressed stream; the body of a new stream begins with a gzip head.
     ///
     /// A short text is compressed as a whole, which makes it smaller. The parts of a long text are shared with other
     /// streams.

@@ -94,7 +94,7 @@ final class SubscriberGroup {
         if blockedCount == 0, !isQueued { log.drop(before: log.end) }
     }
 
-    /// Updates the state of a subscriber, and the count of blocked ones.
+    /// Updates the state of a subscriber, and the number of blocked subscribers.
     func update<Result>(at index: Int, _ body: (inout SubscriberState) -> Result) -> Result {
         count(subscribers[index].state, as: -1)
         defer { count(subscribers[index].state, as: 1) }
