@@ -49,7 +49,7 @@ public struct Binding<Value: Sendable>: Sendable {
 
 /// Makes a binding that passes its writes to `send`; a value that equals the result of `get` is not sent.
 ///
-/// `send` best dispatches an event. The result of `get` changes after the event has been reduced, not before.
+/// `send` should dispatch an event. The result of `get` changes after the event has been reduced, not before.
 /// Source: <Tests/Rows/Systems.md#d-29>.
 public func makeBinding<T: Equatable & Sendable>(
     get: @escaping @Sendable () -> T,

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// An entry is identified by its object, not by the address alone: an object at the address of a dead object gets a new
 /// publisher. The entry of an object with connected fields is removed with the object (``PublishedLink``).
-/// Other entries are removed when the table has doubled.
+/// Entries of other dead objects are removed when the table has doubled.
 final class PublisherTable: Sendable {
     static let shared = PublisherTable()
 
@@ -73,7 +73,7 @@ final class PublisherTable: Sendable {
     private static func release(_ objects: consuming [AnyObject]) {}
 }
 
-/// The state that the fields of one object share: the publisher to notify, and the object's lifetime.
+/// The state that the fields of one object share: the publisher to notify, and a weak reference to the object.
 ///
 /// Fields may outlive their object; then they notify no subscribers any more. Source: <Tests/Rows/Systems.md#c-13>,
 /// C-14.

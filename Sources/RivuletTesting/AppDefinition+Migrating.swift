@@ -6,7 +6,7 @@ import RivuletObservation
 public struct MigrationTestError: Error, CustomStringConvertible {
     /// The step with the path that it did not find, or with its error.
     ///
-    /// Such as `step 1→2: /name was found in 0 of 1 document; paths begin at /p`.
+    /// Example: `step 1→2: /name was found in 0 of 1 document; paths begin at /p`.
     public let description: String
 }
 

@@ -1,6 +1,6 @@
 public import RivuletJSON
 
-/// The error of a test's request or stream that got no whole answer.
+/// The error of a test's request or stream: no answer came, or the answer was incomplete or malformed.
 public struct TestClientError: Error, Hashable, CustomStringConvertible {
     /// The cause of the failure.
     public let description: String

@@ -8,7 +8,7 @@ public import Testing
 extension TestStore {
     /// Asserts the next event that effects have dispatched, and its change of the state.
     ///
-    /// Events compare by their JSON forms. If ``exhaustivity`` is off, earlier events are skipped.
+    /// Events are compared by their JSON forms. If ``exhaustivity`` is off, earlier events are skipped.
     ///
     /// - Parameters:
     ///   - event: The event.

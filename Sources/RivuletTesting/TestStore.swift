@@ -88,7 +88,7 @@ public final class TestStore<Definition: AppDefinition> {
     ///   - event: The event.
     ///   - sourceLocation: The position at which failures are reported.
     ///   - change: Edits the state before the event into the expected state; nil if no change is expected. If
-    ///     ``exhaustivity`` is off, it gets the state after the event, and must assign only values that are there.
+    ///     ``exhaustivity`` is off, it edits the state after the event, and must leave this state as it is.
     public nonisolated(nonsending) func send(
         _ event: Event,
         sourceLocation: SourceLocation = #_sourceLocation,

@@ -91,7 +91,7 @@ where Persistent: ObservableState, Transient: ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Settles the halves that the last run wrote.
+    /// Finishes deferred work of the halves that the last run wrote.
     @inlinable
     public mutating func _$settle() {
         guard _$observationRegistrar.beginSettling() else { return }

@@ -21,7 +21,7 @@ public protocol SharedApp<State, Event>: Sendable {
 
     /// The reducers in their order.
     ///
-    /// Each reducer gets the state that the previous reducer returned.
+    /// Each reducer gets the state as the previous reducer left it.
     ///
     /// By default there is one reducer, which calls `reduce(into:event:)`. An app's own list replaces it; that function
     /// is then called only by a reducer in the list.

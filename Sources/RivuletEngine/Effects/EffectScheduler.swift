@@ -136,7 +136,7 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         return settle(at: now)
     }
 
-    /// Carries out the timers that are due at this time; none are if the alarm rang too early.
+    /// Carries out the timers that are due; an alarm that rings too early finds none.
     package mutating func alarmDidRing(now: Duration) -> [Action] {
         self.now = now
         while let timer = timers.popFirst(until: now) { fire(timer) }

@@ -284,8 +284,8 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
     /// on.
     ///
     /// - Returns: The new key; nil if there was no such document.
-    /// - Throws: The error of the storage, or ``persistenceError`` if it is `unavailable`, because a new manager may
-    ///   read the document. Nothing has changed then.
+    /// - Throws: The error of the storage; ``persistenceError`` if it is `unavailable`, because a new manager may
+    ///   read the document; `unreadable` if all 100 keys are taken. Nothing has changed then.
     @discardableResult
     public nonisolated func setAsideUnreadableState() async throws -> String? {
         try await persistence?.setAside(locationsMax: 100)

@@ -75,7 +75,7 @@ extension JSONCodable where Self: FixedWidthInteger & Sendable {
 
     /// An integer with the type's format.
     ///
-    /// The schema has the bounds that a Double holds exactly.
+    /// The schema has only the bounds that a `Double` represents exactly.
     public static var jsonSchema: JSONSchema {
         .integer(
             minimum: bitWidth <= 32 || !isSigned ? Int128(truncatingIfNeeded: min) : nil,

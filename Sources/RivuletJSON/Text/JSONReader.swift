@@ -31,7 +31,7 @@ public struct JSONReader: Sendable {
     /// The text; `position` is an index into it.
     private(set) var bytes: ArraySlice<UInt8>
     var position: Int
-    /// The bytes of the text.
+    /// The number of bytes of the text.
     package var byteCount: Int { bytes.count }
 
     /// The start of the whole text, from which the offsets of errors count.

@@ -121,7 +121,7 @@ extension AttributeListSyntax.Element {
 }
 
 extension EnumDeclSyntax {
-    /// The types of raw values that have literals.
+    /// The types of raw values that can be written as literals.
     private static let rawTypes: Set<String> = [
         "Character", "Double", "Float", "Int", "Int128", "Int16", "Int32", "Int64", "Int8", "String", "UInt", "UInt128",
         "UInt16", "UInt32", "UInt64", "UInt8",

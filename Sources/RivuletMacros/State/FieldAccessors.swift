@@ -12,7 +12,9 @@ struct FieldAccessors {
     enum Rules {
         case state
         case value
-        /// The rules of a value, for a field with a registrar of its own: nothing is generated for its class.
+        /// The rules of a value, for a field of a class.
+        ///
+        /// The field has a registrar of its own, because no members of the class are generated.
         case object
     }
 

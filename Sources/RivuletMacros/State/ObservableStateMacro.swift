@@ -91,7 +91,7 @@ private enum Expansion {
         return StateModel.parse(node, on: declaration, in: context).map(Expansion.init)
     }
 
-    /// Returns the generated code for a type in which not all members can be tracked; nil if none can be.
+    /// Returns the generated code even if some members cannot be tracked; nil if no code can be generated.
     static func recover(
         _ node: AttributeSyntax,
         on declaration: some DeclGroupSyntax,

@@ -82,7 +82,7 @@ struct StateModel {
         return read(declaration, node, in: context).0
     }
 
-    /// Returns true if ``recover(_:on:in:)`` has a model; called for each member, and so reads no members.
+    /// Returns true if ``recover(_:on:in:)`` has a model; it reads no members, because it is called for each member.
     static func isRecoverable(_ declaration: some DeclGroupSyntax) -> Bool {
         guard let declaration = declaration.as(StructDeclSyntax.self) else { return false }
         return declaration.privateModifier == nil

@@ -124,7 +124,7 @@ struct ValueModel {
         return variable.attributes.attribute(named: "Observing") == nil && isObservable(variable)
     }
 
-    /// Returns true if a variable is meant to be a field; a variable of the type with a generated name is not.
+    /// Returns true if a variable is meant to be a field; a variable with a generated name is not.
     private static func isMeant(_ variable: VariableDeclSyntax) -> Bool {
         !variable.isTypeMember && variable.isStored && variable.bindingSpecifier.tokenKind == .keyword(.var)
             && variable.attributes.attribute(named: "Ignoring") == nil && !variable.hasGeneratedName
@@ -140,7 +140,7 @@ struct ValueModel {
         }
     }
 
-    /// Returns the error that keeps an intended field from being one.
+    /// Returns the error of a variable that is meant to be a field but cannot be one.
     private static func fault(_ variable: VariableDeclSyntax) -> Diagnostic? {
         func diagnostic(_ message: ValueDiagnostic, _ node: some SyntaxProtocol) -> Diagnostic {
             Diagnostic(node: node, message: message)

@@ -18,9 +18,11 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
 
     @usableFromInline var base: KeyedBase<Element>
     @usableFromInline var overlay = KeyedOverlay<Element>()
-    /// The location of the collection in the present run; not part of the value.
+    /// The location of the collection in the present run; it is not part of the value.
     @usableFromInline var stamps = KeyedStamps()
-    /// The node at which the collection is observed; nil if it can have no observers, and not part of the value.
+    /// The node at which the collection is observed; nil if the collection can have no observers.
+    ///
+    /// The node is not part of the value.
     @usableFromInline var observed: ObservedNode?
 
     /// The number of elements above which an overlay may be moved into a copy of the shared base.

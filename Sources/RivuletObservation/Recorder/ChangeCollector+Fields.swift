@@ -2,7 +2,7 @@
 
 public import RivuletJSON
 
-// The field's type selects the overload. Generated code calls them for fields that the collector visits.
+// The field's type selects the overload of `field`. Generated code calls it for each field that the collector visits.
 // `isReplaceable` is true for a nested state that is reported field by field if it is replaced.
 extension ChangeCollector {
     /// Compares a leaf.

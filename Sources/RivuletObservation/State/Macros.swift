@@ -154,7 +154,7 @@ public macro ObservableValue() = #externalMacro(module: "RivuletMacros", type: "
 
 /// Observes one field; ``ObservableValue()`` puts it on every stored `var`.
 ///
-/// In a class, put it on a `var` by hand; nothing else is needed, because each field is observed for itself.
+/// In a class, put it on a `var` by hand; nothing else is needed, because each field then has its own observers.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_), prefixed(_$observing_))
 public macro Observing() = #externalMacro(module: "RivuletMacros", type: "ObservingMacro")

@@ -18,7 +18,7 @@ public enum StateCoding {
         )
     }
 
-    /// Reads the value of a change to a whole value; the operation must be `replace`.
+    /// Reads the new value of a change; the operation must be `replace`.
     static func whole<Value: JSONCodable>(
         _ operation: StateChange.Operation,
         json reader: inout JSONReader

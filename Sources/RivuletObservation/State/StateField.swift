@@ -93,7 +93,7 @@ extension StateField {
     }
 }
 
-// The field's type, which the key path to the storage gives, selects the overload. Generated code calls them.
+// Generated code calls these initialisers. The field's type, which the key path to the storage gives, selects one.
 extension StateField {
     /// Describes a field.
     public init<State, Value: JSONCodable>(

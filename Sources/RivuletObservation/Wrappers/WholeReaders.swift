@@ -3,7 +3,7 @@ import Observation
 /// The observers that read a value as a whole: by a comparison, its hash, its JSON or Codable.
 ///
 /// Every write to the value and below notifies them. They belong to the node of the value. The nodes below refer to
-/// them, and not the reverse, so that a node is freed with the last value in it.
+/// them, and not the reverse, so that a node is freed with its last value.
 final class WholeReaders: Observable, Sendable {
     private let registrar = ObservationRegistrar()
 
