@@ -32,7 +32,7 @@ def test_a_412_of_a_session_names_its_cause(session):
         ("x", "no tag of the condition is a cursor"),
         (f"{epoch}.99", "the session does not have this version yet"),
         (first, "the session has moved on"),
-        ("aaaaaaaa.1", "the cursor is of another history"),
+        ("aaaaaaaa.1", "the cursor is from another history"),
     ]:
         refused = session.post("increment", {"If-Match": f'"{tag}"'})
         assert refused.status == 412 and refused.problem["detail"].startswith(cause), tag
