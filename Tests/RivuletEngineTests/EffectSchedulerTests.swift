@@ -280,7 +280,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         marbles.begin(.cancel(id: 1))
         marbles.begin(work.detached(), of: "third")
         #expect(marbles.works.count == 1)
-        #expect(marbles.faults == ["third: an effect was not started: effectsUnderWayMax (2) are under way"])
+        #expect(marbles.faults == ["third: an effect was not started: effectsUnderWayMax (2) others still run"])
         marbles.finish(first)
         marbles.begin(work.detached(), of: "fourth")
         #expect(marbles.works.count == 2)
@@ -291,7 +291,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         limits.timersMax = 2
         marbles = EffectMarbles(limits: limits)
         marbles.begin(.merge(.after(tick, .mark("a")), .every(tick, id: 1, .mark("b")), .after(tick, .mark("c"))))
-        #expect(marbles.faults == ["e: a timer was not started: the session has timersMax (2)"])
+        #expect(marbles.faults == ["e: a timer was not started: the session already has timersMax (2)"])
         #expect(marbles.advance(by: tick) == "ab")
         #expect(marbles.begin(mark("d").throttle(id: 1, for: tick, latest: true)) == "d")
         #expect(marbles.begin(mark("f").throttle(id: 2, for: tick, latest: true)).isEmpty)

@@ -181,7 +181,7 @@ struct CodableJSONTests {
         (#"{"map":{"a":{"speed":{}}}}"#, "/map/a/speed", "{}", #"the key "_0" is missing"#),
         (#"{"range":[5]}"#, "/range/1", "{", "the array has too few elements"),
         (#"{"own":"\u0061 fault"}"#, "/own", #""\u0061"#, "a fault"),
-        (#"{"own":""}"#, "/own", #"""}"#, "its type does not take this value"),
+        (#"{"own":""}"#, "/own", #"""}"#, "its type does not accept this value"),
         (#"{"dated":["1970-01-01T00:00:00Z",0]}"#, "/dated/1", "0]", "expected a string, found a number"),
         (#"{"parts":{"first":1}}"#, "/parts/first", "1", "expected a string, found a number"),
         ("5", "", "5", "expected an object, found a number"),

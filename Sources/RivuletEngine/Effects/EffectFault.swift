@@ -19,12 +19,12 @@ package enum EffectFault: Sendable, CustomStringConvertible {
         switch self {
         case .failed: "an effect failed"
         case .timedOut(let limit): "an effect took longer than effectTimeMax (\(limit)) and was cancelled"
-        case .tooManyUnderWay(let limit): "an effect was not started: effectsUnderWayMax (\(limit)) are under way"
-        case .tooManyTimers(let limit): "a timer was not started: the session has timersMax (\(limit))"
+        case .tooManyUnderWay(let limit): "an effect was not started: effectsUnderWayMax (\(limit)) others still run"
+        case .tooManyTimers(let limit): "a timer was not started: the session already has timersMax (\(limit))"
         case .chainTooLong(let limit):
             "one event caused more than chainedEventsMax (\(limit)) events by .dispatch alone; the rest is dropped"
         case .late: "an effect's event was dropped: its session has left memory or is leaving"
-        case .queueFull(let limit): "an effect's event was dropped: queuedDispatchesMax (\(limit)) are waiting"
+        case .queueFull(let limit): "an effect's event was dropped: queuedDispatchesMax (\(limit)) already wait"
         }
     }
 

@@ -86,7 +86,7 @@ extension CodableJSON {
 
     private static func detail(ofCorrupted words: String) -> String {
         switch words {
-        case "": "its type does not take this value"
+        case "": "its type does not accept this value"
         // The reader has already found that the text is JSON. Foundation gives this message also for a number that it
         // cannot convert.
         case "The given data was not valid JSON.":

@@ -102,7 +102,7 @@ private struct Walk {
         found = start..<reader.offset
         bytes += path.reduce(0) { $0 + $1.utf8.count + 1 }
         guard locations.count < locationsMax, bytes <= bytesMax else {
-            throw JSONError(kind: .outOfRange, detail: "there are too many places")
+            throw JSONError(kind: .outOfRange, detail: "there are too many locations")
         }
         locations.append(path)
     }

@@ -206,7 +206,7 @@ import Testing
         let harness = try EffectHarness(app, limits: limits)
         harness.send(#"{"mark":1}"#)
         #expect(try harness.marks == "[1,2,3]")
-        let line = "an effect's event was dropped: queuedDispatchesMax (2) are waiting [scripted, mark]"
+        let line = "an effect's event was dropped: queuedDispatchesMax (2) already wait [scripted, mark]"
         #expect(harness.errors == [line])
     }
 
@@ -224,7 +224,7 @@ import Testing
         let harness = try EffectHarness(app, limits: limits)
         harness.send(#"{"mark":1}"#)
         #expect(try harness.marks == "[1,2,3,4]")
-        let line = "an effect's event was dropped: queuedDispatchesMax (3) are waiting [scripted, mark]"
+        let line = "an effect's event was dropped: queuedDispatchesMax (3) already wait [scripted, mark]"
         #expect(harness.errors == [line])
         harness.advance(by: .seconds(1))
         #expect(try harness.marks == "[1,2,3,4,101]")
