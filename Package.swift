@@ -167,11 +167,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "RivuletTestClock", dependencies: ["RivuletEngine"], swiftSettings: settings),
         .target(
             name: "RivuletTesting",
             dependencies: [
                 "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
-                "RivuletStores",
+                "RivuletStores", "RivuletTestClock",
             ],
             swiftSettings: settings
         ),
@@ -367,7 +368,7 @@ let package = Package(
         .testTarget(
             name: "RivuletInProcessTests",
             dependencies: [
-                "CounterFixture", "RivuletEngine", "RivuletInProcess", "RivuletObservation", "RivuletTesting",
+                "CounterFixture", "RivuletEngine", "RivuletInProcess", "RivuletObservation", "RivuletTestClock",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -386,7 +387,7 @@ let package = Package(
                 "RivuletObservation",
                 "RivuletSessions",
                 "RivuletStores",
-                "RivuletTesting",
+                "RivuletTestClock",
                 "SeededRandom",
                 "StorageConformance",
                 "StoreFixture",

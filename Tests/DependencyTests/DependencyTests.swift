@@ -33,9 +33,10 @@ import Testing
             "RivuletBase", "RivuletEngine", "RivuletInProcess", "RivuletJSON", "RivuletMetrics", "RivuletObjects",
             "RivuletObservation", "RivuletSQLite", "RivuletSchema", "RivuletServer", "RivuletSessions", "RivuletStores",
         ],
+        "RivuletTestClock": ["RivuletEngine"],
         "RivuletTesting": [
             "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
-            "RivuletStores",
+            "RivuletStores", "RivuletTestClock",
         ],
         "RivuletExamples": ["Rivulet"],
         "RivuletCLI": ["CProcessArguments", "Rivulet", "RivuletBase", "RivuletExamples"],

@@ -3,7 +3,7 @@
 import InMemoryLogging
 import RivuletEngine
 import RivuletInProcess
-import RivuletTesting
+import RivuletTestClock
 import Synchronization
 import Testing
 

@@ -106,12 +106,15 @@ enum StoreBenchmark {
         try await small.insert((0..<10).map { item("few-\($0)") })
         let (few, many) = try await medians(of: small, store, item)
         print("one insert into 10 \(few) us, into \(count) \(many) us,", terminator: " ")
-        let held = store.items
-        let (fewRemoved, manyRemoved) = try await medians(removing: small, store)
-        print("one removal from 510 \(fewRemoved) us, from the middle of \(held.count) \(manyRemoved) us")
+        let held = (few: small.items, many: store.items)
+        let (fewRemoved, manyRemoved) = try await medians(removing: small, held.few, store, held.many)
+        print("one removal from \(held.few.count) \(fewRemoved) us,", terminator: " ")
+        print("from the middle of \(held.many.count) \(manyRemoved) us")
     }
 
-    /// The medians of single inserts into two stores in microseconds. The inserts alternate between the stores.
+    /// The medians of single inserts into two stores in microseconds.
+    ///
+    /// The inserts alternate between the stores.
     private static func medians<Item: StorableItem>(
         of first: Store<Item>,
         _ second: Store<Item>,
@@ -129,16 +132,20 @@ enum StoreBenchmark {
         return (median(times.first), median(times.second))
     }
 
-    /// The medians of single removals from two stores in microseconds. The removals alternate between the stores.
+    /// The medians of single removals from two stores in microseconds.
+    ///
+    /// The removals alternate between the stores. The items come from lists that were read before, and that the caller holds: a read of all items, and its end,
+    /// cost O(n) by themselves.
     private static func medians<Item: StorableItem>(
         removing first: Store<Item>,
-        _ second: Store<Item>
+        _ firstItems: [Item],
+        _ second: Store<Item>,
+        _ secondItems: [Item]
     ) async throws -> (Int, Int) {
         var times: (first: [Duration], second: [Duration]) = ([], [])
-        for _ in 0..<insertsEach {
-            for (store, isFirst) in [(first, true), (second, false)] {
-                let items = store.items
-                let item = items[items.count / 2]
+        for number in 0..<insertsEach {
+            for (store, items, isFirst) in [(first, firstItems, true), (second, secondItems, false)] {
+                let item = items[(items.count - insertsEach) / 2 + number]
                 let start = ContinuousClock.now
                 try await store.remove(item)
                 let time = ContinuousClock.now - start

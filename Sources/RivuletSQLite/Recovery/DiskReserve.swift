@@ -38,7 +38,7 @@ struct DiskReserve {
     /// Returns true if the disk has the same space again in addition to the reserve, which is then held.
     mutating func hasRoomBeside() -> Bool {
         guard byteCount > 0 else { return true }
-        guard isHeld else { return take() }
+        guard take() else { return false }
         let hasRoom = allocate(2 * byteCount)
         _ = unsafe truncate(path, off_t(byteCount))
         return hasRoom

@@ -63,6 +63,7 @@ extension Store {
         for delivery in announcement.deliveries { delivery.make() }
         if announcement.changesItems { tellObservers() }
         for reply in announcement.replies { reply(announcement.result) }
+        announcement.earlier?.free()
     }
 
     // MARK: - Loading

@@ -4,7 +4,7 @@ import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 import RivuletSessions
-import RivuletTesting
+import RivuletTestClock
 import Testing
 
 // DocumentationTests checks that this file has every sample of that page, line by line.

@@ -4,7 +4,7 @@ import CounterFixture
 import RivuletEngine
 import RivuletObservation
 import RivuletSessions
-import RivuletTesting
+import RivuletTestClock
 import Testing
 
 @Suite struct SessionEffectsTests {

@@ -7,7 +7,7 @@ import RivuletEngine
 import RivuletJSON
 import RivuletObservation
 import RivuletSessions
-import RivuletTesting
+import RivuletTestClock
 import Synchronization
 
 /// The test app with effects that a test defines.
