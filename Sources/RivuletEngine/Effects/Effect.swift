@@ -1,8 +1,9 @@
 /// Work that follows an event once its change is durable and published.
 ///
-/// The session's next event waits for `.dispatch` and `.run`, as in WAVE. It does not wait for `.detached`, `.after`,
-/// `.every`, `debounce` and `throttle`. Events that an effect dispatches queue behind all events that are queued
-/// already. Effects end with their session: when it is deleted, when it leaves memory and when the server stops.
+/// The session's next event waits until a `.run` has returned, as in WAVE. It does not wait for `.dispatch`,
+/// `.detached`, `.after`, `.every`, `debounce` and `throttle`. Events that an effect dispatches queue behind all events
+/// that are queued already. Effects end when their session is deleted or is loaded again after a storage error, and
+/// when the server stops.
 /// Source: <Tests/Rows/Systems.md#d-15>, D-16.
 public struct Effect<Event: AppEvent>: Sendable {
     package let operation: Operation
@@ -168,7 +169,7 @@ public struct Effect<Event: AppEvent>: Sendable {
         if case .none = operation { true } else { false }
     }
 
-    /// True if the session's next event may have to wait for the effect.
+    /// True if the session's next event has to wait at least until the effect has begun.
     package var holdsQueue: Bool {
         switch operation {
         case .dispatch, .run: true
