@@ -134,8 +134,8 @@ enum StoreBenchmark {
 
     /// The medians of single removals from two stores in microseconds.
     ///
-    /// The removals alternate between the stores. The items come from lists that were read before, and that the caller holds: a read of all items, and its end,
-    /// cost O(n) by themselves.
+    /// The removals alternate between the stores. The caller has read the items before, and holds the lists, because
+    /// reading all items and releasing them is O(n).
     private static func medians<Item: StorableItem>(
         removing first: Store<Item>,
         _ firstItems: [Item],
