@@ -28,7 +28,7 @@ import Testing
         #expect(bodies.stalled(.small, since: 0) == [id])
     }
 
-    @Test func `as many bytes as the rate asks for are progress, in one piece or in several`() {
+    @Test func `bytes at the required rate are progress, in one piece or in several`() {
         var bodies = begun()
         receive(400, at: 100, &bodies)
         receive(1_000, at: 900, &bodies)
@@ -40,7 +40,7 @@ import Testing
         #expect(bodies.stalled(.small, since: 1_099) == [])
     }
 
-    @Test func `stalled bodies come in the order of their last progress, the longest without first`() {
+    @Test func `stalled bodies are in the order of their last progress, the oldest first`() {
         var bodies = BodiesUnderWay()
         let ids = (0..<8).map { ConnectionID(slot: $0, generation: 1) }
         for (index, id) in ids.enumerated() {

@@ -31,7 +31,7 @@ private final class Granted: Sendable {
         budget.wait(for: bytes, share, holding: 0) { [granted] in granted.add($0) }
     }
 
-    @Test func `large bodies leave the share of small ones alone`() {
+    @Test func `large bodies do not use the share of small ones`() {
         #expect(budget.bytesMax(of: .small) == 16_384 && budget.bytesMax(of: .large) == 98_304)
         let large = budget.reserve(98_304, .large)
         #expect(large != nil && budget.reserve(1, .large) == nil)
@@ -41,14 +41,14 @@ private final class Granted: Sendable {
         withExtendedLifetime((large, small)) {}
     }
 
-    @Test func `a reservation is given back when it goes`() {
+    @Test func `a reservation is returned when it is released`() {
         var reservation = budget.reserve(100, .large)
         #expect(budget.bytes == 100 && reservation?.bytes == 100)
         reservation = nil
         #expect(budget.bytes == 0)
     }
 
-    @Test func `bodies in line get their room in the order in which they came`() throws {
+    @Test func `waiting bodies get memory in the order in which they came`() throws {
         var first = budget.reserve(98_304, .large)
         let large = try #require(wait(for: 98_000))
         let little = try #require(wait(for: 1_000))
@@ -64,7 +64,7 @@ private final class Granted: Sendable {
         withExtendedLifetime((large, little)) {}
     }
 
-    @Test func `one that leaves the line lets those behind it go on`() throws {
+    @Test func `a body that stops waiting lets later ones proceed`() throws {
         let first = budget.reserve(80_000, .large)
         let large = try #require(wait(for: 98_000))
         let little = try #require(wait(for: 1_000))
@@ -77,13 +77,13 @@ private final class Granted: Sendable {
         withExtendedLifetime(first) {}
     }
 
-    @Test func `room that came before the line is got at once`() throws {
+    @Test func `a body that asks after memory was freed gets it at once`() throws {
         let waiter = try #require(wait(for: 1_000))
         #expect(granted.count == 1 && !budget.hasWaiters(for: .large))
         withExtendedLifetime(waiter) {}
     }
 
-    @Test func `waiting bodies hold a share of their own at most`() {
+    @Test func `waiting bodies hold at most their own share`() {
         let first = budget.reserve(98_304, .large)
         let one = wait(for: 1)
         let two = wait(for: 1)
@@ -91,7 +91,7 @@ private final class Granted: Sendable {
         withExtendedLifetime((first, one, two)) {}
     }
 
-    @Test func `waiting bodies of one share leave those of the other their place`() {
+    @Test func `waiting large bodies do not use the places of small ones`() {
         let full = (budget.reserve(98_304, .large), budget.reserve(16_384, .small))
         let large = [wait(for: 1), wait(for: 1), wait(for: 1)]
         let small = [wait(for: 1, .small), wait(for: 1, .small), wait(for: 1, .small)]
@@ -100,7 +100,7 @@ private final class Granted: Sendable {
         withExtendedLifetime((full, large, small)) {}
     }
 
-    @Test func `random ways never go over the limit and end at nothing`() {
+    @Test func `random programs never exceed the limit, and end at zero`() {
         var generator = SeededGenerator(seed: 20)
         for _ in 0..<50 {
             var held: [BodyBudget.Reservation] = []
@@ -127,7 +127,7 @@ private final class Granted: Sendable {
         }
     }
 
-    @Test func `many threads at once lose no byte and forget no waiter`() async {
+    @Test func `many threads together lose no byte and no waiter`() async {
         await withTaskGroup(of: Void.self) { group in
             for seed in 0..<4 {
                 group.addTask { [budget] in

@@ -107,7 +107,7 @@ private final class Written: Sendable {
         #expect(heldBytes == 0 && served.connections.bodies.isEmpty)
     }
 
-    @Test func `a body that does not come in time gives back what it reserved`() {
+    @Test func `a body that does not come in time returns its reservation`() {
         let (id, written) = open()
         post(id, "Content-Length: 20000")
         guard let connection = served.connections[id] else { return }
@@ -116,7 +116,7 @@ private final class Written: Sendable {
         #expect(heldBytes == 0)
     }
 
-    @Test func `a body that came with its head reserves nothing, and one refused at its head neither`() {
+    @Test func `a body that came with its head, or that was refused at its head, reserves nothing`() {
         let (id, written) = open()
         post(id, "Content-Length: 5", path: "nothing", "12345")
         post(id, "Content-Length: 50000", path: "nothing")
@@ -135,7 +135,7 @@ private final class Written: Sendable {
         ("Content-Length: 70000\r\nExpect: 100-continue", "nothing", "404"),
         ("Content-Length: 70\r\nExpect: 100-continue", "nothing", "404"),
     ])
-    func `a refused head whose body is not read away ends the connection`(
+    func `a connection ends after a refused head if the body is not discarded`(
         framing: String,
         path: String,
         status: String
@@ -156,7 +156,7 @@ private final class Written: Sendable {
         #expect(statuses == ["404", "400", "200"])
     }
 
-    @Test func `a body without room waits, reads nothing meanwhile, and is 503 when its time is over`() {
+    @Test func `a body without memory waits, reads nothing meanwhile, and gets 503 when its time is over`() {
         _ = fill()
         let (id, written) = open()
         post(id, "Content-Length: 65536\r\nExpect: 100-continue")
@@ -170,7 +170,7 @@ private final class Written: Sendable {
         #expect(!served.runDeadlines())
     }
 
-    @Test func `large bodies that come to nothing do not stop small ones`() {
+    @Test func `large bodies without progress do not stop small ones`() {
         _ = fill()
         let (waiting, _) = open()
         post(waiting, "Content-Length: 65536")
@@ -179,7 +179,7 @@ private final class Written: Sendable {
         #expect(written.text.hasPrefix("HTTP/1.1 100 ") && !served.connections.bodies.isWaiting(id))
     }
 
-    @Test func `a chunked body reserves as it grows, waits for more, and is 503 when its time is over`() {
+    @Test func `a chunked body reserves memory as it grows, waits for more, and gets 503 when its time is over`() {
         let (id, written) = open()
         post(id, "Transfer-Encoding: chunked")
         #expect(heldBytes == 65_536)
@@ -197,7 +197,7 @@ private final class Written: Sendable {
         #expect(heldBytes == 131_072 && written.text.isEmpty && deadline(id) == .body)
     }
 
-    @Test func `bodies without progress make room for those that wait`() {
+    @Test func `bodies without progress make room for waiting ones`() {
         let ids = fill()
         let (id, written) = open()
         post(id, "Content-Length: 65536\r\nExpect: 100-continue")
@@ -210,7 +210,7 @@ private final class Written: Sendable {
         #expect(written.text.hasPrefix("HTTP/1.1 100 ") && deadline(id) == .body)
     }
 
-    @Test func `silent heads of large bodies do not lock small bodies out`() {
+    @Test func `heads of large bodies without bytes do not lock out small bodies`() {
         _ = fill()
         // Four bodies wait, and there is no room for the other heads.
         for _ in 0..<8 { post(open().0, "Content-Length: 65536") }
@@ -226,7 +226,7 @@ private final class Written: Sendable {
         #expect(refused.count == 1 && refused.allSatisfy { $0.contains("(bodyProgressBytesMin)") })
     }
 
-    @Test func `a body that could not even wait lets a stalled one go, too`() {
+    @Test func `a body that cannot wait also makes a stalled one give way`() {
         let ids = fill()
         let (id, written) = open()
         // The body already has more bytes than waiting bodies may hold.
@@ -240,7 +240,7 @@ private final class Written: Sendable {
         #expect(ids.filter { deadline($0) != .body }.count == 1)
     }
 
-    @Test func `a body whose connection has gone while it waited gives its room to the next`() {
+    @Test func `a waiting body whose connection closed gives its memory to the next body`() {
         let ids = fill()
         let (gone, _) = open()
         post(gone, "Content-Length: 131072")
@@ -253,7 +253,7 @@ private final class Written: Sendable {
         #expect(heldBytes == 131_072)
     }
 
-    @Test func `a chunked body goes on with what was left of its time when room comes`() {
+    @Test func `a chunked body continues with its remaining time when it gets memory`() {
         let (first, _) = open()
         post(first, "Content-Length: 131072")
         let (id, _) = open()
@@ -266,7 +266,7 @@ private final class Written: Sendable {
         #expect(served.connections[id]?.wantsReading == true)
     }
 
-    @Test func `a bound with which the largest body could not be read is refused, with the least value`() throws {
+    @Test func `a limit that is too small for the largest body is refused, and the error has the least value`() throws {
         let options = ServerOptions(limits: ServerLimits(bodyBytesMax: 300_000, heldBodyBytesMax: 399_999))
         let server = StateServer(options: options, storage: MemoryStorageEngine())
         try server.host(TallyApp())

@@ -31,20 +31,21 @@ import Testing
         ("gzip;q=0", false), ("*;q=0", false), ("gzip;q=0, *", false), ("br", false), ("identity", false), ("", false),
         ("gzip;q=0.5, identity", false), ("gzip, identity;q=0.5", true), ("identity;q=0, gzip", true),
     ])
-    func `a large answer is compressed for those who like that at least as much`(_ field: String, _ is: Bool) throws {
+    func `a large answer is compressed if the client accepts gzip at least as much`(_ field: String, _ is: Bool) throws
+    {
         #expect(try isWanted(large, field) == `is`)
     }
 
     @Test(arguments: [("gzip", false), ("gzip;q=1", false), ("identity;q=0, gzip", true), ("*;q=0, gzip", true)])
-    func `a small one is compressed for those only who take nothing else`(_ field: String, _ is: Bool) throws {
+    func `a small answer is compressed only if the client accepts nothing else`(_ field: String, _ is: Bool) throws {
         #expect(try isWanted(small, field) == `is`)
     }
 
-    @Test func `without the field nothing is compressed`() throws {
+    @Test func `without Accept-Encoding no answer is compressed`() throws {
         #expect(try !AnswerCoding.isWanted(large, by: headers(), bytesMin: 1_024))
     }
 
-    @Test func `what has its form already, has none, or is an image stays as it is`() throws {
+    @Test func `an answer that is encoded, is empty, or is an image is not compressed`() throws {
         var coded = large
         coded.isCoded = true
         let image = Response(.ok, fields: [HTTPField("Content-Type", "image/png")], body: large.body.bytes)
@@ -63,7 +64,7 @@ import Testing
         #expect(try isWanted(response, "gzip"))
     }
 
-    @Test func `the compressed form has a tag of its own where it is what was read`() {
+    @Test func `the compressed form of a read has its own tag`() {
         let read = AnswerCoding.compressed(large, .own([1]), isRead: true)
         #expect(value("ETag", of: read) == "\"c-gzip\"")
         #expect(value("Vary", of: read) == "Accept-Encoding")
@@ -74,13 +75,13 @@ import Testing
         #expect(value("ETag", of: AnswerCoding.compressed(refused, .own([1]), isRead: true)) == "\"c\"")
     }
 
-    @Test func `one field says all that an answer varies by`() {
+    @Test func `one Vary field has all request fields that an answer depends on`() {
         let response = Response(.ok, fields: [HTTPField("Vary", "Accept")])
         let varying = AnswerCoding.varying(AnswerCoding.varying(response))
         #expect(varying.fields == [HTTPField("Vary", "Accept, Accept-Encoding")])
     }
 
-    @Test func `a 304 has the tag that its reader has`() throws {
+    @Test func `a 304 has the tag that the client sent`() throws {
         let unchanged = Response(.notModified, fields: [HTTPField("ETag", "\"c\"")])
         func tag(_ lines: String...) throws -> String? {
             var all = ""
@@ -93,7 +94,7 @@ import Testing
         #expect(try tag("If-None-Match: \"c-gzip\"", "Accept: */*") == "\"c\"")
     }
 
-    @Test func `conditions and cursors take the tag of either form`() {
+    @Test func `conditions and cursors accept the tags of both forms`() {
         #expect(AnswerCoding.plainTags("\"a.1.b-0-gzip\", W/\"x-gzip\", \"y\"") == "\"a.1.b-0\", W/\"x\", \"y\"")
         #expect(AnswerCoding.plainTags(nil) == nil)
         #expect(AnswerCoding.plainCursor("a.1.b-0-gzip") == "a.1.b-0")

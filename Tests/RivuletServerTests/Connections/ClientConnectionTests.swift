@@ -11,7 +11,7 @@ import Testing
         ClientConnection(ConnectionID(slot: slot, generation: generation), from: PeerAddress.IP(v4: 1))
     }
 
-    @Test func `a connection that is used does not run into the deadline of its first idle time`() {
+    @Test func `a connection in use is not closed at the deadline of its first idle time`() {
         let connection = connection(0, generation: 1)
         connection.arm(now: 0, limits: HTTPLimits())
         #expect(connection.due == 75_000)
@@ -20,7 +20,7 @@ import Testing
         #expect(connection.due == 125_000)
     }
 
-    @Test func `an id of an earlier use of a slot finds nothing`() {
+    @Test func `an id with an earlier generation of its slot finds no connection`() {
         let table = ConnectionTable()
         let (old, new) = (connection(3, generation: 1), connection(3, generation: 2))
         table.open(old)

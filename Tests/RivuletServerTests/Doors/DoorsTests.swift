@@ -39,7 +39,7 @@ import Testing
         return request
     }
 
-    @Test func `the host is looked at first, also of an absolute target`() throws {
+    @Test func `the host is checked first, also for an absolute target`() throws {
         #expect(try verdict("GET /v1/apps HTTP/1.1", "Host: localhost:8080") == "own for all")
         #expect(try verdict("GET /v1/apps HTTP/1.1", "Host: evil.example", "Sec-Fetch-Site: same-origin") == "421 host")
         #expect(try verdict("GET /v1/apps HTTP/1.1", "Host: evil.example", "Sec-Fetch-Site: cross-site") == "421 host")
@@ -66,12 +66,12 @@ import Testing
     }
 
     @Test(arguments: ["/metrics", "/", "/openapi.json", "/healthz/", "/v1/healthz", "/nothing"])
-    func `nothing else is exempt`(_ target: String) throws {
+    func `no other path is exempt from the Host list`(_ target: String) throws {
         #expect(try verdict("GET \(target) HTTP/1.1", "Host: evil.example") == "421 host")
     }
 
     @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW"])
-    func `of the pages of other sites only those of allowed origins may ask, by any method`(_ method: String) throws {
+    func `pages of other sites are refused unless their origin is allowed, for any method`(_ method: String) throws {
         let line = "\(method) /v1/apps HTTP/1.1"
         func from(_ site: String, _ further: String...) throws -> String {
             let lines = [line, "Host: localhost:8080", "Sec-Fetch-Site: \(site)"] + further
@@ -95,7 +95,7 @@ import Testing
         #expect(try from("none", "Sec-Fetch-Site: cross-site") == "403 crossSite")
     }
 
-    @Test func `a link of another site leads to a page, and to nothing else`() throws {
+    @Test func `a link on another site may open a page, and nothing else`() throws {
         func follow(_ line: String, _ fields: String...) throws -> String {
             try verdict(([line, "Host: localhost"] + fields).joined(separator: "\r\n"))
         }
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `without the browser's word the origin must be the host's, the public URL's or allowed`() throws {
+    @Test func `without Sec-Fetch-Site the origin must be the host's, the public URL's or an allowed one`() throws {
         func from(_ origin: String, host: String = "localhost:8080") throws -> String {
             try verdict("POST /v1/apps HTTP/1.1", "Host: \(host)", "Origin: \(origin)")
         }
@@ -153,7 +153,7 @@ import Testing
         #expect(twice == "403 crossSite")
     }
 
-    @Test func `a star shares answers without credentials, and serves no me`() throws {
+    @Test func `a star shares answers without credentials and without callers`() throws {
         var options = ServerOptions()
         options.allowedOrigins = ["*", "http://localhost:5173"]
         let doors = try Doors(options, machineName: "")
@@ -171,7 +171,7 @@ import Testing
         #expect(named.contains("Access-Control-Allow-Credentials: true\r\n") && named.contains("Vary: Origin\r\n"))
     }
 
-    @Test func `an ordinary request is known by its host alone`() throws {
+    @Test func `an ordinary request is accepted by its host alone`() throws {
         let accepted = Array("localhost".utf8)
         let plain = try Self.request(["GET / HTTP/1.1", "Host: localhost"])
         #expect(doors.isOrdinary(plain, acceptedHost: accepted))
@@ -187,7 +187,7 @@ import Testing
         #expect(!doors.isOrdinary(absolute, acceptedHost: accepted))
     }
 
-    @Test func `refusals name the thing and the option`() throws {
+    @Test func `a refusal names the host or origin, and the option to allow it`() throws {
         guard
             case .refuse(let host) = doors.verdict(on: try Self.request(["GET / HTTP/1.1", "Host: Evil.example:80"])),
             case .refuse(let page) = doors.verdict(

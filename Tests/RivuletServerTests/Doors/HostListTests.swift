@@ -29,7 +29,7 @@ import Testing
         "sub.rivulet.example",
         "rivulet.example.evil.example", "%6cocalhost",
     ])
-    func `other names do not`(_ host: String) throws {
+    func `other names are refused`(_ host: String) throws {
         #expect(try !hosts().contains(host))
     }
 
@@ -54,7 +54,7 @@ import Testing
         #expect(error?.description.contains("\n") == false)
     }
 
-    @Test func `a dot at the end of the machine's name or the public URL does not count`() throws {
+    @Test func `a dot at the end of the machine's name or the public URL is ignored`() throws {
         let hosts = try HostList([], and: ["builder.", "Rivulet.example.", "."])
         for host in ["builder", "builder.", "rivulet.example", "rivulet.example.:443"] {
             #expect(hosts.contains(host), "\(host)")

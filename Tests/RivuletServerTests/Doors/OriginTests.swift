@@ -14,7 +14,7 @@ import Testing
         ("http://[::1]:8080", "[::1]:8080"),
         ("http://localhost.:8080", "localhost.:8080"), ("HTTP://A.example", "a.EXAMPLE"),
     ])
-    func `an origin is of the host and port that a request names, its scheme aside`(
+    func `an origin matches the host and port of a request, whatever its scheme`(
         _ origin: String,
         _ host: String
     ) throws {
@@ -95,7 +95,7 @@ import Testing
 }
 
 @Suite struct AddressListTests {
-    @Test func `an address is in the networks that begin as it does`() throws {
+    @Test func `an address is in a network if their first bits are equal`() throws {
         let list = try AddressList(["10.0.0.7", "10.1.0.0/16", "fd00::/8", "::1"])
         for address in ["10.0.0.7", "10.1.0.0", "10.1.255.255", "fd12::1", "::1", "::ffff:10.0.0.7"] {
             #expect(list.contains(try #require(PeerAddress.IP(address))), "\(address)")
@@ -120,14 +120,15 @@ import Testing
 }
 
 @Suite struct ServerAccessTests {
-    @Test(arguments: ["127.0.0.1", "127.255.0.1", "::1"]) func `a loopback address needs no word`(_ host: String) throws
-    {
+    @Test(arguments: ["127.0.0.1", "127.255.0.1", "::1"]) func `a loopback address needs no option`(
+        _ host: String
+    ) throws {
         try ServerAccess.protected.check(host: host)
         #expect(!ServerAccess.isExposed(host))
     }
 
     @Test(arguments: ["0.0.0.0", "::", "192.168.1.7", "128.0.0.1", "fe80::1", "fe80::1%lo", "::2"])
-    func `any other address needs one`(_ host: String) throws {
+    func `any other address needs an option`(_ host: String) throws {
         let error = #expect(throws: ServerError.self) { try ServerAccess.protected.check(host: host) }
         #expect(error?.description.contains("--open") == true && error?.description.contains("\n") == false)
         try ServerAccess.open.check(host: host)

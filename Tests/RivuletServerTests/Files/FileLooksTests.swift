@@ -26,14 +26,14 @@ import Testing
         #expect(looks.look(["a": new]).due == ["a"])
     }
 
-    @Test func `a file that only its inode tells from the old one is due`() {
+    @Test func `a file that differs from the old one only in its inode is due`() {
         var looks = FileLooks(taken: ["a": old])
         let moved = FileStamp(bytes: 1, inode: 9, modified: 1)
         _ = looks.look(["a": moved])
         #expect(looks.look(["a": moved]).due == ["a"])
     }
 
-    @Test func `a new file is due, and one that two looks do not show is gone`() {
+    @Test func `a new file is due, and a file that is missing for two looks is gone`() {
         var looks = FileLooks(taken: ["a": old])
         #expect(looks.look(["b": new]) == FileLooks.Work())
         #expect(looks.look(["b": new]) == FileLooks.Work(due: ["b"], gone: ["a"]))

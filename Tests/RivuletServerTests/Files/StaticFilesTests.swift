@@ -60,7 +60,9 @@ import Testing
         }
     }
 
-    @Test func `a file that grew too large keeps its bytes, warns once, and is taken when it has shrunk`() throws {
+    @Test func `a file that grew too large is served as before, warns once, and is read again when it has shrunk`()
+        throws
+    {
         try withFiles(["a.txt": "one"], bytesMax: 5) { files in
             try write("too large", "a.txt")
             for _ in 1...4 { files.look() }
@@ -74,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `files without room are one line, and wait until another one goes`() throws {
+    @Test func `files without room are one log line, and wait until another file is removed`() throws {
         try withFiles(["a.txt": "one"], filesMax: 1) { files in
             for name in ["b.txt", "c.txt", "d.txt"] { try write(name, name) }
             for _ in 1...4 { files.look() }
@@ -91,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `a new file that cannot be taken is said not to be served`() throws {
+    @Test func `a new file that cannot be read has a log line that it is not served`() throws {
         try withFiles(["a.txt": "one"], bytesMax: 5) { files in
             try write("too large", "b.txt")
             for _ in 1...4 { files.look() }
@@ -99,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `the fingerprint of a folder changes with all that is served, and with nothing else`() throws {
+    @Test func `the fingerprint of a folder changes with each served file, and with no other`() throws {
         try withFiles(["a.txt": "one", "b/c.txt": "two"]) { _ in
             var last = try #require(FolderFingerprint(of: folder))
             func changes(_ edit: () throws -> Void) throws -> Bool {
@@ -129,7 +131,7 @@ import Testing
         #expect(FolderFingerprint(of: folder) == nil)
     }
 
-    @Test func `a folder that is gone leaves the files as they were, and warns once`() throws {
+    @Test func `after the removal of the folder its files are served as before, and one warning is logged`() throws {
         try withFiles(["a.txt": "one"]) { files in
             try FileManager.default.moveItem(atPath: folder, toPath: folder + "-away")
             for _ in 1...3 { files.look() }
@@ -140,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `a folder is refused at the start for what is at it`() throws {
+    @Test func `a start refuses files that are too large or too many, and a path that is no folder`() throws {
         try withFiles(["a.txt": "one"]) { _ in
             for (path, bytesMax, filesMax, words) in [
                 (folder, 2, 10, "has 3 bytes"), (folder, 10, 0, "more than 0 files"),

@@ -33,7 +33,7 @@ import Testing
         )
     }
 
-    @Test func `whatever a text has, the line is one line of JSON`() throws {
+    @Test func `a line is one line of JSON, whatever its texts contain`() throws {
         let text = "a \"quote\"\nline \u{0} \u{7F} \u{2028} \\ ü 🙂"
         logger().warning(
             "\(text)",

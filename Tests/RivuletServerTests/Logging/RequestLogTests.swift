@@ -70,7 +70,7 @@ import Testing
         #expect(lines.all.count == 2 && lines.all.allSatisfy { $0.hasSuffix(" trace_id=\(trace)") })
     }
 
-    @Test func `a head that cannot be read has a line with a trace, which stands in the problem`() async throws {
+    @Test func `a malformed head has a log line with the trace of its problem`() async throws {
         let server = try start(.debug)
         defer { server.stop() }
         let answer = await send("GET / HTTP/1.1\r\nBad Name: canary\r\n\r\n", to: server)
@@ -79,7 +79,7 @@ import Testing
         #expect(trace.count == 32 && answer.contains(#""trace_id":"\#(trace)""#))
     }
 
-    @Test func `an event that takes as long as the limit is a line`() async throws {
+    @Test func `an event that takes as long as the limit has a log line`() async throws {
         let server = try start(slowEventTimeMin: .zero)
         _ = await send(post(#"{"add":1}"#), to: server)
         server.stop()
@@ -97,7 +97,7 @@ import Testing
         #expect(!counted.isEmpty && lines.all.count < 7)
     }
 
-    @Test func `an accepted dispatch is no line below debug, and one at debug`() async throws {
+    @Test func `an accepted dispatch has a log line at level debug only`() async throws {
         let quiet = try start()
         _ = await send(post(#"{"add":1}"#), to: quiet)
         quiet.stop()
@@ -110,7 +110,7 @@ import Testing
         #expect(line.contains(" route=/v1/apps/{app}/sessions/{session}/events ") && !line.contains("canary"))
     }
 
-    @Test func `a trace is answered, stands in the problem, and joins its lines`() async throws {
+    @Test func `a trace is in the answer, in the problem and in all log lines of its request`() async throws {
         let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
         let server = try start(.debug)
         defer { server.stop() }
@@ -119,7 +119,7 @@ import Testing
         #expect(lines.all.count == 2 && lines.all.allSatisfy { $0.contains("trace_id=\(trace)") })
     }
 
-    @Test func `what a request without a trace is answered has none`() async throws {
+    @Test func `the answer to a request without a trace has none`() async throws {
         let server = try start()
         defer { server.stop() }
         let answer = await send(post(#"{"rename":""}"#), to: server)
@@ -142,7 +142,7 @@ import Testing
 }
 
 @Suite struct LineQuotaTests {
-    @Test func `so many lines pass until the next second, and the rest is counted`() {
+    @Test func `a limited number of lines passes in a second, and the others are counted`() {
         var quota = LineQuota(linesMax: 2)
         #expect([quota.admit(), quota.admit(), quota.admit(), quota.admit()] == [true, true, false, false])
         #expect(quota.renew() == 2)

@@ -10,7 +10,7 @@ import Testing
 @testable import RivuletServer
 
 @Suite struct DrainingTests {
-    @Test func `a stream whose join was under way when the draining began is told to come back`() throws {
+    @Test func `a stream that was being opened when the draining began gets a bye`() throws {
         let server = StateServer(storage: MemoryStorageEngine())
         try server.host(TallyApp())
         let loop = try EventLoop(index: 0)
@@ -46,7 +46,7 @@ import Testing
         #expect(served.connections[id]?.stream == nil)
     }
 
-    @Test func `a connection whose refused body has been read away is closed while the server drains`() throws {
+    @Test func `a draining server closes a connection after it has discarded a refused body`() throws {
         let server = StateServer(storage: MemoryStorageEngine())
         try server.host(TallyApp())
         let loop = try EventLoop(index: 0)

@@ -45,7 +45,7 @@ private final class Mailbox: SessionExecutor {
         return Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n".utf8)
     }
 
-    @Test func `an answer for a loop without room is sent`() throws {
+    @Test func `an answer for a loop with a full mailbox is sent`() throws {
         let (first, second) = (try loop(0), try loop(1))
         let peers = [LoopBound(first, to: first.core.loop), LoopBound(second, to: Mailbox())]
         let transport = MemoryTransport(loop: second.core.loop, delegate: second)
@@ -58,7 +58,7 @@ private final class Mailbox: SessionExecutor {
         #expect(answer.withLock { $0 }.hasPrefix("HTTP/1.1 200 "))
     }
 
-    @Test func `a request for a session of a loop without room is 503`() throws {
+    @Test func `a request for a session of a loop with a full mailbox gets 503`() throws {
         let (first, second) = (try loop(0), try loop(1))
         let transport = MemoryTransport(loop: first.core.loop, delegate: first)
         first.core.attach(
@@ -75,8 +75,7 @@ private final class Mailbox: SessionExecutor {
         #expect(answer.withLock { $0 }.contains("event: bye\ndata: {\"reason\":\"limit\""))
     }
 
-    @Test func `an answer is compressed in one turn where the loop has no room, and gives its compressor back`() throws
-    {
+    @Test func `with a full mailbox an answer is compressed in one turn, and its compressor is released`() throws {
         let served = try loop(0, jobsMax: 0)
         let transport = MemoryTransport(loop: served.core.loop, delegate: served)
         served.core.attach([LoopBound(served, to: served.core.loop)], transport: transport)

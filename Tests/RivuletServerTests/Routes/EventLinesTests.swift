@@ -8,12 +8,12 @@ import Testing
 
 @Suite struct EventLinesTests {
     @Test(arguments: ["application/x-ndjson", "Application/X-NDJSON; charset=utf-8"])
-    func `lines are known by their type`(_ type: String) {
+    func `a body is lines if its type says so`(_ type: String) {
         #expect(EventLines.isType(type))
     }
 
     @Test(arguments: [nil, "", "application/json", "application/x-ndjson; charset=latin1", "x-ndjson"])
-    func `other types are not lines`(_ type: String?) {
+    func `a body of another type is not lines`(_ type: String?) {
         #expect(!EventLines.isType(type))
     }
 }
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: ["", "\n", "x\n{}", "k3v9x0qa.7.b2c3-0"])
-    func `other bytes are no answer`(_ text: String) {
+    func `other bytes are no stored answer`(_ text: String) {
         #expect(RecordedResponse(Array(text.utf8)) == nil)
     }
 }

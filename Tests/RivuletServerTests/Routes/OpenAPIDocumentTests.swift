@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: Resource.allCases)
-    func `a resource is there with each of its methods`(_ resource: Resource) throws {
+    func `the document has each resource with all its methods`(_ resource: Resource) throws {
         for app in ["plot-1", "tally"] {
             let path = path(of: resource, in: app)
             let items = try #require(document["paths"]?.members).filter { item in
@@ -102,7 +102,7 @@ import Testing
         #expect(try Route(segments: segments).resource == resource)
     }
 
-    @Test func `a path stands there once, and an operation's name too`() throws {
+    @Test func `each path and each operation id is unique`() throws {
         let paths = try #require(document["paths"]?.members)
         #expect(Set(paths.map(\.name)).count == paths.count)
         let names = paths.flatMap { $0.value.members ?? [] }.compactMap { $0.value["operationId"]?.stringValue }
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `a type of two apps has two schemas, a shared document one`() throws {
+    @Test func `types of two apps have separate schemas, and a shared document has one`() throws {
         let names = try #require(document["components"]?["schemas"]?.members).map(\.name)
         #expect(Set(names).count == names.count)
         #expect(names.contains("plot-1.types.Bounds"))
@@ -126,7 +126,7 @@ import Testing
         #expect(names.filter { $0 == "DispatchAnswer" }.count == 1)
     }
 
-    @Test func `each place of a state has a path of its type, and can be written where it is bound`() throws {
+    @Test func `each key path of a state has its type, and can be written if it is bound`() throws {
         let state = "/v1/apps/plot-1/sessions/{session}/state"
         let low = try #require(pathItem(state + "/p/beds/{element1}/limits/low"))
         #expect(low["put"]?["requestBody"]?["content"]?["application/json"]?["schema"]?["type"] == "integer")
@@ -137,7 +137,7 @@ import Testing
         #expect(high["get"] != nil && high["put"] == nil)
     }
 
-    @Test func `what is in no JSON has no path`() {
+    @Test func `an omitted field has no path`() {
         #expect(pathItem("/v1/apps/tally/sessions/{session}/state/p/count") != nil)
         #expect(pathItem("/v1/apps/tally/sessions/{session}/state/p/note") == nil)
     }
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `every status that an error becomes is among the problems`() throws {
+    @Test func `every status of a problem is in the document`() throws {
         let responses = try #require(document["components"]?["responses"]?.members).map(\.name)
         // A path of the document is always used with the method of its operation, so that 405 is not among them.
         let statuses = Set(ProblemType.allCases.map(\.status)).subtracting([405]).sorted()
@@ -178,7 +178,7 @@ import Testing
         for error in errors { #expect(statuses.contains(Problem(error).status)) }
     }
 
-    @Test func `every operation has the statuses with which a request's head is refused`() throws {
+    @Test func `every operation has the statuses of a refused head`() throws {
         for (path, item) in try #require(document["paths"]?.members).map({ ($0.name, $0.value) }) {
             for (method, operation) in try #require(item.members).filter({ $0.name != "parameters" }).map({
                 ($0.name, $0.value)
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `a POST that needs no body refuses the types of forms`() throws {
+    @Test func `a POST without a body refuses the content types of forms`() throws {
         for path in ["", "/{session}/reset", "/{session}/restore", "/{session}/fork"] {
             let post = pathItem("/v1/apps/tally/sessions\(path)")?["post"]
             let responses = try #require(post?["responses"]?.members?.map(\.name), "\(path)")
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `it says which version of the program it is of`() {
+    @Test func `the document has the version of the program`() {
         #expect(document["info"]?["version"] == "1.2.3")
         #expect(document["openapi"] == "3.1.0")
     }

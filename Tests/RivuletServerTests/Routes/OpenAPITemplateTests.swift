@@ -39,12 +39,12 @@ import Testing
         )
     }
 
-    @Test func `an error says where a template is no JSON`() {
+    @Test func `an error names the position at which a template is not JSON`() {
         let error = #expect(throws: ServerError.self) { try OpenAPITemplate(Array(#"{"a": }"#.utf8), parts: []) }
         #expect(error?.description.hasPrefix("openapi.json is no JSON: ") == true)
     }
 
-    @Test func `a value that is not there is left out, and a part may insert another`() throws {
+    @Test func `a missing value is left out, and a part may insert another part`() throws {
         let text = #"""
             {"a": {"$insert": "example"}, "b": {"$insert": "one"}, "c": {"$insert": "given"},
             "parts": {"one": {"two": {"$insert": "apps"}}}}

@@ -32,14 +32,14 @@ import Testing
         #expect(!text.contains("`"))
     }
 
-    @Test func `a name is of small letters with hyphens, and a title is of one type`() {
+    @Test func `a type's name has lower-case letters and hyphens, and each title belongs to one type`() {
         for type in ProblemType.allCases {
             #expect(type.rawValue.wholeMatch(of: /[a-z]+(-[a-z]+)*/) != nil, "\(type.rawValue)")
         }
         #expect(Set(ProblemType.allCases.map(\.title)).count == ProblemType.allCases.count)
     }
 
-    @Test func `the type of a document is the path of its page, but for the registered one of 429`() throws {
+    @Test func `the type of a problem is the path of its page, except for the registered type of 429`() throws {
         for type in ProblemType.allCases {
             let document = try JSONValue(parsing: Problem(type, "x").json)
             #expect(document["type"]?.stringValue == (type.status == 429 ? registered : "/problems/\(type.rawValue)"))
@@ -78,13 +78,13 @@ import Testing
             (.storeFull, "268435456"),
         ] as [(ProblemType, String)]
     )
-    func `an example has the default of its limit`(_ type: ProblemType, _ limit: String) {
+    func `an example has the default value of its limit`(_ type: ProblemType, _ limit: String) {
         #expect(type.example["detail"]?.stringValue?.contains(" \(limit) ") == true)
     }
 
     private let registered = "https://iana.org/assignments/http-problem-types#quota-exceeded"
 
-    @Test func `each status has its place among the metrics`() {
+    @Test func `each status has its own label in the metrics`() {
         let other = ProblemStatus(HTTPStatus(599))
         for type in ProblemType.allCases {
             #expect(ProblemStatus(HTTPStatus(UInt16(type.status))).index != other.index, "\(type.status)")
@@ -102,7 +102,7 @@ import Testing
         #expect(ProblemType(kind).status == Int(HTTPRefusal(kind, "x").status.code))
     }
 
-    @Test func `the pages are below problems, and any other path there is a file`() throws {
+    @Test func `the pages are below /problems, and any other path there is a file`() throws {
         #expect(try Route(segments: ["problems"]) == .problems)
         #expect(try Route(segments: ["problems", ""]) == .problems)
         #expect(try Route(segments: ["problems", "key-reused"]) == .problem(.keyReused))

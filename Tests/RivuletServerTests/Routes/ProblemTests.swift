@@ -30,7 +30,7 @@ import Testing
         #expect(Problem(error).status == status)
     }
 
-    @Test func `damage of one session is told to its caller, and that of the whole storage is not said of others`() {
+    @Test func `damage of one session says that others are unaffected, damage of the whole storage does not`() {
         let key = SessionKey(app: "counter", id: "one")
         let one = Problem(SessionError.storage(.corrupt(key, detail: "x"))).detail
         #expect(one.contains("session \"one\" is damaged. "))
@@ -42,7 +42,7 @@ import Testing
         #expect(!whole.detail.contains("delete"))
     }
 
-    @Test func `no answer about storage says what the log is for`() {
+    @Test func `no answer has details of storage that belong to the log`() {
         let canary = "/srv/canary/rivulet.db: SELECT canary"
         let errors: [StorageError] = [
             .unavailable(detail: canary), .indeterminate(detail: canary), .full(detail: canary),
@@ -65,14 +65,14 @@ import Testing
         }
     }
 
-    @Test func `a refusal that says all has nothing hidden`() {
+    @Test func `a refusal with all details has no hidden cause`() {
         for error in [SessionError.notFound(Self.key), .rejected("no"), .draining, .stateFull(Self.key, limitBytes: 1)]
         {
             #expect(!Problem(error).hasHiddenCause)
         }
     }
 
-    @Test func `the document has the members of RFC 9457 and the places that are wrong`() throws {
+    @Test func `a problem has the members of RFC 9457 and pointers to the errors`() throws {
         let problem = Problem(JSONError(kind: .malformed, offset: 7, pointer: "/a", detail: "expected a comma"))
         let document = try JSONValue(parsing: problem.json)
         #expect(document["type"]?.stringValue == "/problems/malformed-body")
@@ -82,12 +82,12 @@ import Testing
         #expect(document["errors"]?[0]?["pointer"]?.stringValue == "/a")
     }
 
-    @Test func `who asks for an element by position is told of ids`() {
+    @Test func `a request for an element by position gets an answer about ids`() {
         #expect(Problem(.noValue("/p/x")).detail == #"the state has no value at "/p/x""#)
         #expect(Problem(.noElement("/p/x/0")).detail.hasSuffix("; elements are addressed by their id, not by position"))
     }
 
-    @Test func `another content type is told the right one, without an event that the app may not have`() {
+    @Test func `a wrong content type is answered with the right one, without an example event`() {
         let problem = #expect(throws: Problem.self) { try JSONBody.checkType("text/plain") }
         #expect(
             problem?.detail == "send JSON in UTF-8 with Content-Type: application/json (found \"text/plain\"); "
@@ -95,7 +95,7 @@ import Testing
         )
     }
 
-    @Test func `a failure of a reducer is told without its error`() throws {
+    @Test func `the answer to a reducer's failure does not have the error`() throws {
         let document = try JSONValue(parsing: Problem(.reducerFailed(eventName: "add")).json)
         #expect(document["status"]?.integerValue == 500)
         #expect(
@@ -104,7 +104,7 @@ import Testing
         )
     }
 
-    @Test func `a rejection in an array says which event it was, as the errors of a body do`() throws {
+    @Test func `a rejection in an array has a pointer to the event, like errors of a body`() throws {
         let refused = RefusedEvent(index: 2, eventName: "rename", rejection: EventRejection("title must not be empty"))
         let document = try JSONValue(parsing: Problem(.rejectedInArray(refused)).json)
         #expect(document["status"]?.integerValue == 422)
@@ -127,7 +127,7 @@ import Testing
             (.noCursor, "no tag of the condition is a cursor; it stands at "),
         ] as [(CursorMismatch, String)]
     )
-    func `a condition that does not hold says why, and where the session stands`(
+    func `a failed condition is answered with its reason and the session's cursor`(
         _ mismatch: CursorMismatch,
         _ words: String
     ) throws {
@@ -139,7 +139,7 @@ import Testing
         #expect(problem.members.map(\.name) == ["cursor", "value"])
     }
 
-    @Test func `a message of a reducer is the detail, word for word`() throws {
+    @Test func `a reducer's message is the problem's detail, unchanged`() throws {
         let document = try JSONValue(parsing: Problem(.rejected("title must \"not\" be empty")).json)
         #expect(document["detail"]?.stringValue == "title must \"not\" be empty")
     }

@@ -28,7 +28,7 @@ import Testing
         #expect(try kept.suffix(32) != fingerprints("b").fingerprint(of: Self.action, body).suffix(32))
     }
 
-    @Test func `another body or another action is another request`() throws {
+    @Test func `another body or another action has another fingerprint`() throws {
         let fingerprints = try fingerprints()
         let kept = fingerprints.fingerprint(of: Self.action, body)
         #expect(fingerprints.mayBe(kept, of: Self.action, body))
@@ -36,13 +36,13 @@ import Testing
         #expect(!fingerprints.mayBe(kept, of: "events strict=true", body))
     }
 
-    @Test func `a plain hash of an earlier version is known, and only for its own request`() throws {
+    @Test func `a plain hash of an earlier version is recognised, for its own request only`() throws {
         let fingerprints = try fingerprints()
         #expect(fingerprints.mayBe(plain, of: Self.action, body))
         #expect(!fingerprints.mayBe(plain, of: Self.action, []))
     }
 
-    @Test func `what was kept under the older secret is known, and only for its own request`() throws {
+    @Test func `a fingerprint under the older secret is recognised, for its own request only`() throws {
         let (old, new) = (
             try SecretKey(String(repeating: "b", count: 32)), try SecretKey(String(repeating: "a", count: 32))
         )
@@ -53,7 +53,7 @@ import Testing
         #expect(try rotated.fingerprint(of: Self.action, body) == fingerprints().fingerprint(of: Self.action, body))
     }
 
-    @Test func `what was kept under another secret passes for the same request`() throws {
+    @Test func `a fingerprint under an unknown secret is accepted as the same request`() throws {
         let kept = try fingerprints("b").fingerprint(of: Self.action, body)
         #expect(try fingerprints().mayBe(kept, of: Self.action, body))
         #expect(try fingerprints().mayBe(kept, of: Self.action, []))

@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    @Test func `a segment is one token of a key path, whatever is in it`() throws {
+    @Test func `a segment is one token of a key path, whatever it contains`() throws {
         let path = ["v1", "apps", "counter", "sessions", "a", "state", "a/b", "c~1d", "e~0f"]
         #expect(try Route(segments: path) == .state(key, JSONPointer(tokens: ["a/b", "c/d", "e~f"])))
     }
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a b", "ä", "a.b", String(repeating: "a", count: 129)])
-    func `an id that cannot be a session's is 400`(_ id: String) {
+    func `an invalid session id is 400`(_ id: String) {
         #expect(status { try Route(segments: ["v1", "apps", "counter", "sessions", id]) } == 400)
     }
 
@@ -59,7 +59,7 @@ import Testing
             ("/v1/apps/Counter/sessions/a/events", false), ("/v1/apps//sessions/a/events", false),
         ] as [(String, Bool)]
     )
-    func `a path that is read without its segments names what the segments name`(target: String, isFast: Bool) throws {
+    func `the fast reading of a path gives the same resource as its segments`(target: String, isFast: Bool) throws {
         var connection = HTTPConnection()
         let text = "POST \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n"
         let action = connection.receive(Array(text.utf8).span, limits: HTTPLimits())
@@ -73,11 +73,11 @@ import Testing
     }
 
     @Test(arguments: [[".."], ["a", "..", "b"], [".git", "config"], ["a/../b"], ["a\\b"], ["a\0"]])
-    func `a file path that could lead out of the folder names nothing`(_ segments: [String]) {
+    func `a file path that could lead out of the folder is refused`(_ segments: [String]) {
         #expect(status { try Route(segments: segments) } == 404)
     }
 
-    @Test func `a folder is its index`() throws {
+    @Test func `the path of a folder is its index page`() throws {
         #expect(try Route(segments: [""]) == .file("index.html"))
         #expect(try Route(segments: ["docs", ""]) == .file("docs/index.html"))
         #expect(try Route(segments: ["app.css"]) == .file("app.css"))

@@ -19,7 +19,7 @@ import Testing
         #expect(callers.caller(cookies: []).sessionID != new.sessionID)
     }
 
-    @Test func `a cookie that is changed anywhere is none`() throws {
+    @Test func `a cookie with any change is invalid`() throws {
         let new = callers.caller(cookies: [])
         let value = Array(try #require(new.newCookie).utf8)
         for index in value.indices {
@@ -32,11 +32,11 @@ import Testing
     }
 
     @Test(arguments: ["", ".", "a", "a.b", "a.b.c", "é.é", "me.\(String(repeating: "0", count: 64))"])
-    func `what is no cookie of ours is none`(_ value: String) {
+    func `a cookie of another form is invalid`(_ value: String) {
         #expect(callers.caller(cookies: cookie(value)).newCookie != nil)
     }
 
-    @Test func `another server's cookie is none, and the first good one of several counts`() throws {
+    @Test func `a cookie of another server is invalid, and the first valid one of several is used`() throws {
         let foreign = try #require(SessionCookies(SecretKey(), isSecure: false).caller(cookies: []).newCookie)
         let own = callers.caller(cookies: [])
         let value = try #require(own.newCookie)
@@ -45,7 +45,7 @@ import Testing
         #expect(callers.caller(cookies: both).sessionID == own.sessionID)
     }
 
-    @Test func `a cookie of the older key names its caller, who gets one of the current key`() throws {
+    @Test func `a cookie of the older key is valid, and is replaced by one of the current key`() throws {
         let (old, new) = (SecretKey(), SecretKey())
         let first = SessionCookies(old, isSecure: false).caller(cookies: [])
         let rotated = SessionCookies(new, older: old, isSecure: false)
@@ -57,7 +57,7 @@ import Testing
         #expect(SessionCookies(new, isSecure: false).caller(cookies: renewed) == known)
     }
 
-    @Test func `a cookie is for the server alone, and for TLS where there is some`() {
+    @Test func `a cookie is hidden from scripts, and is for TLS only if the server has it`() {
         let attributes = "Max-Age=31536000; Path=/; HttpOnly; SameSite=Lax"
         let plain = callers.field(cookie: "a.b", isForwardedFromTLS: false)
         #expect(plain == HTTPField("Set-Cookie", "rivulet-session=a.b; \(attributes)"))

@@ -20,7 +20,7 @@ import Testing
             .map { String($0.dropFirst(line.count + 1)) }
     }
 
-    @Test func `every metric is there from the start, at 0, with its help text`() {
+    @Test func `every metric exists from the start, at 0, with its help text`() {
         _ = metrics()
         let text = String(decoding: registry.text(), as: UTF8.self)
         for metric in ServerMetric.all {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `what was published is not published again`() {
+    @Test func `a published count is not published again`() {
         let metrics = metrics()
         let counters = LoopCounters(apps: 2)
         counters.requestAnswered(.get, .ok)
@@ -59,7 +59,7 @@ import Testing
         #expect(value(#"rivulet_dispatches_total{app="counter",outcome="accepted",durability="durable"}"#) == "0")
     }
 
-    @Test func `two loops add up`() {
+    @Test func `the counts of two loops are added`() {
         let metrics = metrics()
         for count in [3, 4] {
             let counters = LoopCounters(apps: 2)
@@ -74,7 +74,7 @@ import Testing
         #expect(value("rivulet_sessions_resident") == "2")
     }
 
-    @Test func `open streams are those opened and not closed, by kind`() {
+    @Test func `the number of open streams is opened less closed ones, by kind`() {
         let metrics = metrics()
         let counters = LoopCounters(apps: 2)
         for _ in 0..<3 { counters.streamOpened(.session) }
@@ -100,7 +100,7 @@ import Testing
         #expect(value("rivulet_streams_behind_total") == "1")
     }
 
-    @Test func `the longest turn is told once, and publishing keeps it`() {
+    @Test func `the longest turn is reported once, and publishing keeps it`() {
         let metrics = metrics()
         let counters = LoopCounters(apps: 2)
         for milliseconds in [2, 9, 4] as [UInt64] { counters.turnEnded(milliseconds: milliseconds) }
@@ -112,7 +112,7 @@ import Testing
         #expect(value("rivulet_loop_longest_turn_seconds") == "0.009")
     }
 
-    @Test func `the bytes of sessions have those of a storage in memory`() {
+    @Test func `the bytes of sessions include those of a storage in memory`() {
         let metrics = metrics()
         metrics.publishOnRequest(longestTurnMilliseconds: 0, bodyBytes: 0, storedBytes: 700)
         metrics.publishOnRequest(longestTurnMilliseconds: 0, bodyBytes: 0, storedBytes: 500)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(arguments: StreamEnd.allCases)
-    func `every case has a place and a name of its own`(_ reason: StreamEnd) {
+    func `every case has its own index and label`(_ reason: StreamEnd) {
         #expect(StreamEnd.all[reason.index] == reason)
         let pair = LabelPair(StreamKind.value, reason)
         #expect(LabelPair<StreamKind, StreamEnd>.all[pair.index].dimensions.map(\.1) == ["value", reason.value])
@@ -135,7 +135,7 @@ import Testing
         #expect(value(#"rivulet_requests_total{method="other",status="4xx"}"#) == "1")
     }
 
-    @Test func `an append is counted by its outcome, and timed when it was committed`() {
+    @Test func `an append is counted by its outcome, and its duration is recorded if it was committed`() {
         let metrics = metrics()
         metrics.storage.record(
             .success(.committed(SessionHead(epoch: "a", version: 3, token: 1))),

@@ -26,7 +26,7 @@ import Testing
         #expect(throws: Never.self) { try SecretKey(String(repeating: "x", count: 32)) }
     }
 
-    @Test func `a key tells nothing of itself`() throws {
+    @Test func `a key does not disclose itself`() throws {
         let key = try SecretKey(text)
         var dumped = ""
         dump(ServerOptions(secretKey: key), to: &dumped)
@@ -34,7 +34,7 @@ import Testing
         #expect("\(key)" == "SecretKey")
     }
 
-    @Test func `a data folder without a key gets one, for its owner's eyes, and keeps it`() throws {
+    @Test func `a data folder without a key gets one, readable by its owner only, and keeps it`() throws {
         try withFolder { folder in
             let data = folder + "/a/b"
             let key = try SecretKey(keptIn: data).derived(for: "a")
@@ -58,12 +58,12 @@ import Testing
         }
     }
 
-    @Test func `a file that is not there is an error that names it`() {
+    @Test func `a missing file is an error that names it`() {
         let error = #expect(throws: ServerError.self) { try SecretKey(file: "/nowhere/key") }
         #expect(error?.description.contains("cannot open the secret key file /nowhere/key") == true)
     }
 
-    @Test func `a start says in few words where the key comes from`() throws {
+    @Test func `a start logs the source of the key`() throws {
         #expect(SecretKey().notice.hasPrefix("no secret key was given, so this run made its own: "))
         #expect(try SecretKey(text).notice == "secret key given")
         try withFolder { folder in
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a start that keeps nothing says nothing of the key`() throws {
+    @Test func `a start without storage on disk logs nothing about the key`() throws {
         let lines = LogLines()
         for key in [SecretKey(), try SecretKey(text)] { key.logNotice(to: lines.logger(), sessionsAreKept: false) }
         #expect(lines.all.isEmpty)
@@ -84,7 +84,7 @@ import Testing
         #expect(lines.all.count == 2 && lines.all[0].hasPrefix("warning ") && lines.all[1] == "info secret key given")
     }
 
-    @Test func `an impossible data folder is refused for the folder, not for a key`() throws {
+    @Test func `the error about an unusable data folder names the folder, not a key`() throws {
         try withFolder { folder in
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try Data().write(to: URL(filePath: folder + "/file"))

@@ -51,7 +51,7 @@ import Testing
         return try server.check(storage) { key, reason in Issue.record("\(key): \(reason)") }
     }
 
-    @Test func `ignored key paths are counted by session, in order`() throws {
+    @Test func `ignored key paths have the number of their sessions, in order`() throws {
         let report = try report([
             "a": #"{"p":{"size":1,"items":[{"id":"x","old":1},{"id":"y","old":2}]}}"#,
             "b": #"{"p":{"items":[{"id":"x","old":1}]},"q":{}}"#,
@@ -63,7 +63,7 @@ import Testing
         #expect(report.isClean, "all of them can be served")
     }
 
-    @Test func `items and values that this build cannot read are told with their place`() throws {
+    @Test func `items and values that this build cannot read are reported with their paths`() throws {
         let memory = MemoryItemStorage { 0 }
         let store = Store<Tag>(storage: memory.collection("tags"))
         let value = StoredValue(key: "size", default: 1, storage: memory.collection("values"))
@@ -103,7 +103,7 @@ import Testing
         func reduce(into state: inout TallyApp.State, event: TallyApp.Event) {}
     }
 
-    @Test func `a path that a step needs and no session has makes those sessions unreadable that lack it`() throws {
+    @Test func `sessions are unreadable if a step requires a path that no session has`() throws {
         let server = StateServer(storage: MemoryStorageEngine())
         try server.host(MovingApp())
         let documents = [
@@ -124,7 +124,7 @@ import Testing
         #expect(report.lines.last == "3 sessions: 1 can be read, 1 of them would be migrated; 2 cannot")
     }
 
-    @Test func `a path that is missing is told also where it keeps a document from decoding`() throws {
+    @Test func `a missing path is reported, also if a document does not decode without it`() throws {
         struct TypoApp: AppDefinition {
             let name = "tally"
             let schemaVersion = 2
@@ -171,7 +171,7 @@ import Testing
         return "{" + (0..<20).map { "\"\($0)\":\(row)" }.joined(separator: ",") + "}"
     }
 
-    @Test func `beyond the paths that are remembered, a path that was found is not missing`() throws {
+    @Test func `a path beyond the limit of remembered paths is not reported as missing if it was found`() throws {
         let app = SteppingApp { document in
             try document.update("/p/grid", required: false) { grid in
                 for row in 0..<20 {
@@ -194,7 +194,7 @@ import Testing
         #expect([report.sessions, report.unreadable, report.migrated] == [3, 3, 0])
     }
 
-    @Test func `beyond the paths that are remembered, a missing path is not judged`() throws {
+    @Test func `a path beyond the limit of remembered paths is not reported`() throws {
         let (rows, cells) = (100..<130, 100..<150)
         let app = SteppingApp { document in
             for row in rows {
@@ -230,7 +230,7 @@ import Testing
         func reduce(into state: inout TallyApp.State, event: TallyApp.Event) {}
     }
 
-    @Test func `more ignored key paths than are told apart are counted as one`() throws {
+    @Test func `ignored key paths beyond the limit are counted as one`() throws {
         let many = (1_000..<2_500).map { "\"f\($0)\":0" }.joined(separator: ",")
         let report = try report(["a": "{\(many)}", "b": #"{"f1000":0,"f2400":0}"#, "c": #"{"p":{}}"#])
         #expect(report.ignored.count == 1_001)

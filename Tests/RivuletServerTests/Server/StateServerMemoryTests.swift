@@ -13,7 +13,7 @@ import Testing
         return server
     }
 
-    @Test func `a bound of memory that takes no event is refused, with its name and the least value`() throws {
+    @Test func `a memory limit without room for an event is refused, with its name and the least value`() throws {
         let error = #expect(throws: ServerError.self) {
             try server(residentBytesMax: 4_500).start(isListening: false, clock: ContinuousClock()).stop()
         }

@@ -21,7 +21,7 @@ import Testing
         await server.exchange("GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     }
 
-    @Test func `two servers of one process count for themselves`() async throws {
+    @Test func `two servers of one process have separate metrics`() async throws {
         let (first, second) = (try start(), try start())
         defer {
             first.stop()
@@ -33,7 +33,7 @@ import Testing
         #expect(await get("/metrics", from: second).contains(line + "0\n"))
     }
 
-    @Test func `what a program measures in its server's registry is in the same answer`() async throws {
+    @Test func `a program's own metrics in the server's registry are in the same answer`() async throws {
         let registry = PrometheusRegistry()
         let server = try start(registry)
         defer { server.stop() }
@@ -43,7 +43,7 @@ import Testing
         #expect(answer.contains("rivulet_connections_accepted_total 1\n"))
     }
 
-    @Test func `a backend that shows nothing leaves nothing to show`() async throws {
+    @Test func `with another metrics backend the server has no metrics resource`() async throws {
         let server = try start(NOOPMetricsHandler.instance)
         defer { server.stop() }
         #expect(await get("/metrics", from: server).hasPrefix("HTTP/1.1 404 "))

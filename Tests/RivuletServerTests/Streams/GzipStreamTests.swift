@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [1, 1_000, 16_384, 32_768, 32_769, 100_000, 1_000_000], [false, true])
-    func `the parts are the whole again`(_ count: Int, _ isRandom: Bool) throws {
+    func `the compressed parts decompress to the whole text`(_ count: Int, _ isRandom: Bool) throws {
         let stream = try #require(GzipStream())
         let whole = bytes(count, isRandom: isRandom)
         // The second round uses a stream that was used before.
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a stream that was left in the middle is as new after a reset`() throws {
+    @Test func `a compressor that stopped in the middle is like new after a reset`() throws {
         let stream = try #require(GzipStream())
         var output: [UInt8] = []
         let isTaken = stream.append(bytes(40_000, isRandom: true).span, isLast: false, to: &output)
@@ -72,7 +72,7 @@ import Testing
         #expect(inflated(output, count: 5_000) == whole)
     }
 
-    @Test func `a loop compresses so many answers at once, and no more`() {
+    @Test func `a loop compresses a limited number of answers at once`() {
         var streams = GzipStreams()
         var taken: [GzipStream] = []
         while let stream = streams.take() { taken.append(stream) }
@@ -82,7 +82,7 @@ import Testing
         #expect(again === taken[0])
     }
 
-    @Test func `a large answer takes several steps, and is the same in the end`() throws {
+    @Test func `a large answer is compressed in several steps, with the same result`() throws {
         var streams = GzipStreams()
         let taken = streams.take()
         let stream = try #require(taken)
@@ -97,7 +97,7 @@ import Testing
         #expect(inflated(compression.result.body.bytes, count: body.count) == body)
     }
 
-    @Test func `what gains nothing goes out as it is`() throws {
+    @Test func `an answer that does not shrink is sent uncompressed`() throws {
         let stream = try #require(GzipStream())
         let body = bytes(2_000, isRandom: true)
         let compression = Compression(of: .json(body), isRead: true, with: stream)

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: [1, 15, 16, 255, 256, 70_000])
-    func `a block is one chunk, and its content is in it`(count: Int) throws {
+    func `a block is one chunk with its content`(count: Int) throws {
         let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let block = StreamBlock(content.span)
         let head = Array("\(String(count, radix: 16))\r\n".utf8)
@@ -22,7 +22,7 @@ import Testing
         #expect(block.withContent { $0[count - 1] } == content[count - 1])
     }
 
-    @Test func `a block that has less than its capacity is framed by what it has`() {
+    @Test func `a block that is not full is framed by its actual size`() {
         let account = SharedBytes.Account()
         let block = StreamBlock(capacity: 1_000, account: account) { output in
             for byte in "data: 1\n\n".utf8 { output.append(byte) }

@@ -12,7 +12,7 @@ import Testing
         return Array("event: change\nid: c\(number)\ndata: {\"version\":\(number),\"value\":\"\(value)\"}\n\n".utf8)
     }
 
-    @Test func `tallies of parts give that of the whole, and that of a part back`() {
+    @Test func `the checksums of parts give the checksum of the whole, and of one part again`() {
         let (first, second) = (Array("hello, ".utf8), Array("world".utf8))
         var whole = GzipTally(first.span)
         whole.append(GzipTally(second.span))
@@ -23,7 +23,7 @@ import Testing
         #expect(whole.after(GzipTally()) == whole)
     }
 
-    @Test func `blocks of any kind one behind the other are one body`() throws {
+    @Test func `blocks of any kind in a row are one gzip body`() throws {
         let compressor = try #require(StreamCompressor())
         var (body, text, tally) = (StreamCompressor.head, [UInt8](), GzipTally())
         var before: [UInt8] = []
@@ -42,7 +42,7 @@ import Testing
         #expect(body.count < text.count / 2)
     }
 
-    @Test func `a change like the one before is a quarter of itself, and a large one is stored in several blocks`()
+    @Test func `a change like the previous one shrinks to a quarter, and a large one is stored in several blocks`()
         throws
     {
         let compressor = try #require(StreamCompressor())
@@ -54,7 +54,7 @@ import Testing
         #expect(gunzip(StreamCompressor.head + stored + GzipTally(large.span).trailer) == large)
     }
 
-    @Test func `a long text that was compressed as a whole begins a body like any other block`() throws {
+    @Test func `a long text that was compressed whole can begin a body like any other block`() throws {
         let compressor = try #require(StreamCompressor())
         let long = (1...20_000).flatMap { Array("event \($0)\n".utf8) }
         let (last, next) = (event(1), event(2))
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `whatever happens to compressed streams, each is the text that a plain one gets`(seed: UInt64) throws {
+    func `a compressed stream always has the text of a plain stream`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var streams = Streams()
         streams.bytesMax = 3_000

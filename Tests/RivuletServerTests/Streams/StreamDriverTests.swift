@@ -149,7 +149,7 @@ private final class StuckTransport: ConnectionTransport {
     }
 
     @Test(arguments: ["1.0", "1.1"], [nil, "gzip"])
-    func `a stream is one body from its opening to its bye, chunked for HTTP 1_1`(
+    func `a stream is one body from its head to its bye, chunked for HTTP 1_1`(
         version: String,
         encoding: String?
     ) throws {
@@ -176,7 +176,7 @@ private final class StuckTransport: ConnectionTransport {
     }
 
     @Test(arguments: ["1.0", "1.1"])
-    func `a stream that only says bye is a whole body`(version: String) throws {
+    func `a stream with a single bye is a complete body`(version: String) throws {
         transport.isOpen = true
         let id = request(1, version: version)
         served.streams.answerFull(id)
@@ -185,7 +185,7 @@ private final class StuckTransport: ConnectionTransport {
         #expect(String(decoding: body, as: UTF8.self).contains("event: bye\ndata: {\"reason\":\"limit\""))
     }
 
-    @Test func `a stream that missed nothing is written nothing, as an empty chunk would end it`() throws {
+    @Test func `a stream that missed nothing gets no bytes, because an empty chunk would end it`() throws {
         transport.isOpen = true
         let id = join(1)
         let before = transport.bytes[id]
@@ -207,7 +207,7 @@ private final class StuckTransport: ConnectionTransport {
         #expect(stream.outside == nil)
     }
 
-    @Test func `a stream that is shed is cut off: it has no last chunk`() throws {
+    @Test func `a stream that is shed ends without a last chunk`() throws {
         let ids = joinCrowd()
         served.streams.shed()
         for id in ids where transport.closed[id] != nil {
@@ -218,7 +218,7 @@ private final class StuckTransport: ConnectionTransport {
     }
 
     @Test(arguments: [nil, "gzip"])
-    func `what a stream begins with is counted until its socket has taken it, in whatever form`(
+    func `the first bytes of a stream are held bytes until its socket has taken them, in any form`(
         encoding: String?
     ) throws {
         var random = SeededGenerator(seed: 1)
@@ -232,14 +232,14 @@ private final class StuckTransport: ConnectionTransport {
         #expect(heldBytes == 0)
     }
 
-    @Test func `streams that take nothing keep their places as long as all together hold no more than they may`() {
+    @Test func `streams that take nothing stay open while all streams together are below the limit of held bytes`() {
         let id = join(1, text: [UInt8](repeating: 65, count: 9_000))
         served.streams.shed()
         #expect(transport.closed.isEmpty)
         #expect(served.connections[id]?.stream != nil)
     }
 
-    @Test func `when all hold more than they may, a quarter of those who take nothing are closed`() {
+    @Test func `above the limit of held bytes a quarter of the streams that take nothing are closed`() {
         let ids = joinCrowd()
         #expect(heldBytes == 16_000)
         served.streams.shed()
@@ -265,7 +265,7 @@ private final class StuckTransport: ConnectionTransport {
         #expect(Array(transport.closed.keys) == [ids[5]])
     }
 
-    @Test func `while too much is held a stream that comes is told to come back, and a read to try again`() throws {
+    @Test func `above the limit of held bytes a new stream gets a bye, and a read gets 503`() throws {
         _ = joinCrowd()
         let stream = request(9)
         #expect(transport.texts[stream]?.contains(#""reason":"limit""#) == true)
@@ -281,7 +281,7 @@ private final class StuckTransport: ConnectionTransport {
         }
     }
 
-    @Test func `an event that everybody holds counts once`() {
+    @Test func `an event that several streams hold is counted once`() {
         let ids = (1...8).map { join($0) }
         for id in ids { #expect(served.connections[id]?.stream?.state.phase == .blocked) }
         let text = [UInt8](repeating: 65, count: 4_000)
@@ -292,7 +292,7 @@ private final class StuckTransport: ConnectionTransport {
         #expect(heldBytes == 5 + 4_000 + 2)
     }
 
-    @Test func `paths that are more than a stream may be sent at once are refused, and nothing is cut off`() throws {
+    @Test func `paths with more bytes than a stream may get at once are refused`() throws {
         transport.isOpen = true
         let id = join(1, text: [UInt8](repeating: 65, count: 20_001))
         #expect(served.connections[id]?.stream == nil)
@@ -303,7 +303,7 @@ private final class StuckTransport: ConnectionTransport {
     }
 
     @Test(arguments: [1, 2] as [UInt32])
-    func `an answer waits for the one stream that what it tells is for, and not for several`(count: UInt32) {
+    func `an answer waits for a change's single stream, and not for several streams`(count: UInt32) {
         transport.isOpen = true
         let ids = (1...count).map { join($0) }
         _ = served.streams.flush()

@@ -21,7 +21,7 @@ import Testing
         #expect(streams.transport.writes[streams.id(1)]?.count == 1)
     }
 
-    @Test func `who joins within a turn gets nothing of what came before`() {
+    @Test func `a stream that joins within a turn gets no earlier event of the turn`() {
         var streams = Streams()
         streams.join(1)
         streams.deliver([1], "c1")
@@ -32,7 +32,7 @@ import Testing
         #expect(streams.transport.writes[streams.id(2)] == [[2]])
     }
 
-    @Test func `a stream that leaves stands where it was written last`() {
+    @Test func `the cursor of a leaving stream is that of the last written event`() {
         var streams = Streams()
         streams.join(1)
         streams.join(2)
@@ -56,7 +56,7 @@ import Testing
         #expect(streams.account.bytes == 0)
     }
 
-    @Test func `what was written to everybody is not held any more`() {
+    @Test func `an event that was written to all streams is released`() {
         var streams = Streams()
         streams.join(1)
         streams.deliver([1, 2, 3], "c1")
@@ -66,7 +66,7 @@ import Testing
         #expect(streams.account.bytes == 0)
     }
 
-    @Test func `a turn writes as often as its budget says, and the next goes on`() {
+    @Test func `a turn makes as many writes as its budget allows, and the next turn continues`() {
         var streams = Streams()
         for slot in 1...5 { streams.join(UInt32(slot)) }
         streams.deliver([1], "c1")
@@ -78,7 +78,7 @@ import Testing
         #expect((1...5).allSatisfy { streams.transport.bytes(of: streams.id(UInt32($0))) == [1] })
     }
 
-    @Test func `a turn without bytes left writes nothing, and the next goes on`() {
+    @Test func `a turn that has used up its bytes writes nothing, and the next turn continues`() {
         var streams = Streams()
         for slot in 1...5 { streams.join(UInt32(slot)) }
         streams.deliver([1], "c1")
@@ -91,7 +91,7 @@ import Testing
         #expect((1...5).allSatisfy { streams.transport.bytes(of: streams.id(UInt32($0))) == [1] })
     }
 
-    @Test func `those who were not reached yet get what comes meanwhile in one write, the others in a second`() {
+    @Test func `streams that were not reached yet get later events in one write, the others in a second write`() {
         var streams = Streams()
         for slot in 1...4 { streams.join(UInt32(slot)) }
         streams.deliver([1], "c1")
@@ -103,7 +103,7 @@ import Testing
         #expect(streams.account.bytes == 0)
     }
 
-    @Test func `a group of many does not keep the turn from a small one`() {
+    @Test func `a large group does not delay a small one`() {
         var streams = Streams()
         for slot in 1...200 { streams.join(UInt32(slot)) }
         let small = GroupID(rawValue: 2)
@@ -114,7 +114,7 @@ import Testing
         #expect(streams.transport.bytes(of: streams.id(300)) == [9])
     }
 
-    @Test func `whoever leaves in the middle of a pass takes nothing from the others`() {
+    @Test func `a stream that leaves during a pass takes no event from the others`() {
         for leaver in 1...6 as ClosedRange<UInt32> {
             var streams = Streams()
             for slot in 1...6 { streams.join(UInt32(slot)) }
@@ -146,7 +146,8 @@ import Testing
         #expect(streams.account.bytes == 0)
     }
 
-    @Test func `a stream for which too much waits leaves its group, and stands where it was written last`() throws {
+    @Test func `a stream with too many waiting bytes leaves its group at the cursor of its last written event`() throws
+    {
         var streams = Streams()
         streams.join(1)
         streams.join(2)
@@ -168,7 +169,7 @@ import Testing
         #expect(streams.transport.writes[streams.id(1)] == [[1], [4]])
     }
 
-    @Test func `who is blocked keeps what it still has to get when others fall behind, and nothing else is kept`()
+    @Test func `a blocked stream keeps its waiting events when others fall behind, and no others are kept`()
         throws
     {
         var streams = Streams()
@@ -195,7 +196,7 @@ import Testing
         #expect(streams.account.bytes == 0)
     }
 
-    @Test func `a stream that was sent a part asks for more from there, and one that waits does not`() {
+    @Test func `a stream that got a part requests more from there, and a waiting stream does not`() {
         var streams = Streams()
         streams.join(1, at: .more, cursor: "c7")
         #expect(streams.stream(1)?.outside?.isPaging == true)
@@ -207,7 +208,7 @@ import Testing
         #expect(streams.transport.writes.isEmpty)
     }
 
-    @Test func `streams of HTTP 1_1 get chunks, and those of HTTP 1_0 in the group the content of the same memory`() {
+    @Test func `in one group HTTP 1_1 streams get chunks, and HTTP 1_0 streams the content from the same memory`() {
         var streams = Streams()
         streams.join(1)
         streams.isChunked = true
@@ -227,7 +228,7 @@ import Testing
         #expect(streams.account.bytes == 0)
     }
 
-    @Test func `the events of one turn are one chunk, and a rest is as many as it has entries`() {
+    @Test func `the events of one turn are one chunk, and waiting events are a chunk each`() {
         var streams = Streams()
         streams.isChunked = true
         streams.join(1)
@@ -249,7 +250,7 @@ import Testing
         #expect(streams.account.bytes == 0)
     }
 
-    @Test func `the members of a group are named, compressed or not`() {
+    @Test func `a group's members are listed, compressed or not`() {
         var streams = Streams()
         streams.join(1)
         streams.isCompressed = true
@@ -258,7 +259,7 @@ import Testing
         #expect(Set(streams.table.members(of: streams.group)) == [streams.id(1), streams.id(2)])
     }
 
-    @Test func `a stream that takes nothing is asked for once, however often its paths change`() throws {
+    @Test func `a stream that takes nothing requests a snapshot once, however often its paths change`() throws {
         var streams = Streams()
         streams.join(1)
         streams.transport.room[streams.id(1)] = 0

@@ -10,14 +10,14 @@ import Testing
     private let group = StreamSlot.group(GroupID(rawValue: 1))
     private let queued = WriteOutcome.queued(unsentBytes: 1)
 
-    @Test func `one that the kernel takes everything of stays live`() {
+    @Test func `a subscriber stays live if the kernel takes all its bytes`() {
         var state = SubscriberState.live
         state.didWrite(.sent)
         #expect(state.phase == .live)
         #expect(state.didDrain() == .nothing)
     }
 
-    @Test func `one gather-write waits at most, and the rest follows it`() {
+    @Test func `at most one gather-write waits, and later events follow it`() {
         var state = SubscriberState.live
         state.didWrite(queued)
         #expect(state.phase == .blocked)
@@ -26,7 +26,7 @@ import Testing
         #expect(state.phase == .live)
     }
 
-    @Test func `one that is too slow leaves its group, asks when it has room, and comes back`() {
+    @Test func `a slow subscriber leaves its group, requests changes when its socket has room, and rejoins`() {
         var state = SubscriberState.live
         state.didWrite(queued)
         #expect(state.didFallBehind() == .leaveGroup)
@@ -38,13 +38,13 @@ import Testing
         #expect(state.phase == .live)
     }
 
-    @Test func `only a blocked one falls behind`() {
+    @Test func `only a blocked subscriber falls behind`() {
         var state = SubscriberState.live
         #expect(state.didFallBehind() == .nothing)
         #expect(state.phase == .live)
     }
 
-    @Test func `one that got a part asks for the next when that is with the kernel`() {
+    @Test func `a subscriber that got a part requests the next part when the kernel has taken it`() {
         var state = SubscriberState.live
         #expect(state.didJoin(.more, .sent) == .ask)
         #expect(state.didJoin(.more, queued) == .nothing)
@@ -54,7 +54,7 @@ import Testing
         #expect(state.phase == .blocked)
     }
 
-    @Test func `one that waits is joined by its session alone`() {
+    @Test func `a waiting subscriber rejoins only by a call of its session`() {
         var state = SubscriberState.live
         #expect(state.didJoin(.waiting, queued) == .nothing)
         #expect(state.didDrain() == .nothing)
@@ -63,7 +63,7 @@ import Testing
         #expect(state.phase == .live)
     }
 
-    @Test func `one whose paths change asks anew`() {
+    @Test func `a subscriber with new paths requests changes again`() {
         var state = SubscriberState.live
         #expect(state.didChangePaths() == .ask)
         #expect(state.phase == .asking)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test
-    func `one whose paths change while a write waits asks once, when the kernel has it, however often they change`() {
+    func `a blocked subscriber with new paths requests changes once, after the kernel has taken its bytes`() {
         var state = SubscriberState.live
         state.didWrite(queued)
         #expect(state.didChangePaths() == .nothing)
@@ -81,7 +81,7 @@ import Testing
         #expect(state.phase == .asking)
     }
 
-    @Test func `nothing follows the last word`() {
+    @Test func `nothing is written after a bye`() {
         var state = SubscriberState.live
         state.didEnd()
         state.didWrite(queued)

@@ -6,7 +6,7 @@ import Testing
 @testable import RivuletSessions
 
 @Suite struct AcceptedPathsTests {
-    @Test func `a path that was found is not looked for again, one that was not found is`() {
+    @Test func `a path that was found is looked up once, an unknown path each time`() {
         let paths = AcceptedPaths()
         var looks = 0
         func contains(_ token: String, _ answer: Bool, view: String? = nil, wildcards: Bool = false) -> Bool {
@@ -26,7 +26,7 @@ import Testing
         #expect(!contains("count", false, wildcards: true))
     }
 
-    @Test func `however many paths clients name, few are remembered and all answers are right`() {
+    @Test func `few paths are remembered, however many clients name, and all answers are right`() {
         let paths = AcceptedPaths()
         for number in 0..<10_000 {
             let isThere = number % 2 == 0

@@ -117,7 +117,7 @@ import Testing
         return try #require(try JSONValue(parsing: writer.bytes)["fields"]?.elements)
     }
 
-    @Test func `fields and key paths are the same, cases with several values included`() throws {
+    @Test func `the fields are the key paths, also for cases with several values`() throws {
         let fields = try fields(of: app).compactMap { $0["path"]?.stringValue }
         let below = [
             "/found", "/found/title", "/found/rank", "/searching", "/searching/query", "/searching/near",
@@ -133,7 +133,7 @@ import Testing
         for path in fields { #expect(app.accepts(try JSONPointer(parsing: path)), "\(path)") }
     }
 
-    @Test func `a field of the case that there is has its default`() throws {
+    @Test func `the fields of the default's case have defaults`() throws {
         let pairs = try fields(of: app).compactMap { field in field["default"].map { (field["path"]?.stringValue, $0) }
         }
         let defaults = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
@@ -157,7 +157,7 @@ import Testing
         #expect(app.accepts(try JSONPointer(parsing: "/p/root/sum/_0/negative/sum/_1/list/all/7/value/negative")))
     }
 
-    @Test func `of too many fields those that lie deepest are left out`() throws {
+    @Test func `of too many fields the deepest are left out`() throws {
         let fields = try fields(of: AppHost(PaperApp())).compactMap { $0["path"]?.stringValue }
         let depths = fields.map { path in path.split(separator: "/").count }
         #expect(fields.count == ["/p", "/p/volume", "/p/title", "/t"].count + 1 + 16 + 16 + 256 + 256)

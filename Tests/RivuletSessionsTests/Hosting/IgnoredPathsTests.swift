@@ -98,7 +98,7 @@ import Testing
         return findings.ignored
     }
 
-    @Test func `a document of the build's own has nothing that is ignored`() throws {
+    @Test func `a document in the build's own shape has no ignored path`() throws {
         let document = #"""
             {"owner":"you","drawers":[{"id":"a","size":2,"papers":[{"id":1,"text":"x"}]}],"lamp":{"isOn":true},
             "labels":{"any":{"text":"t"}},"state":{"lent":{"to":"her","days":3}}}
@@ -113,7 +113,7 @@ import Testing
         #expect(try ignored(nil).isEmpty)
     }
 
-    @Test func `fields that are gone are found where they were, those of elements once for all`() throws {
+    @Test func `removed fields are found at their old paths, fields of elements once for all elements`() throws {
         let document = #"""
             {"height":70,"drawers":[{"id":"a","lock":1,"papers":[{"id":1,"ink":"blue"}]},{"id":"b","lock":2}],
             "lamp":{"watts":{"max":40}},"labels":{"x":{"font":"serif"},"y":{"font":"mono"}}}
@@ -122,7 +122,7 @@ import Testing
         #expect(try ignored(document) == paths)
     }
 
-    @Test func `what is below a field that is gone counts as that field`() throws {
+    @Test func `a path below a removed field is reported as that field`() throws {
         let changes = #"""
             {"op":"add","path":"/shelves/s","value":{"id":"s"},"index":0},
             {"op":"replace","path":"/shelves/s/books/b/pages","value":3},{"op":"remove","path":"/shelves/s"}
@@ -130,7 +130,7 @@ import Testing
         #expect(try ignored(nil, changes) == ["/shelves"])
     }
 
-    @Test func `the log is looked at too, and the values in it`() throws {
+    @Test func `the changes in the log and their values are searched, too`() throws {
         let first = #"{"op":"replace","path":"/height","value":71}"#
         let second = #"{"op":"add","path":"/drawers/a","value":{"id":"a","lock":1},"index":0}"#
         let third = #"{"op":"replace","path":"/drawers/a/key","value":true}"#
@@ -139,18 +139,18 @@ import Testing
         )
     }
 
-    @Test func `a payload is that of its own case`() throws {
+    @Test func `a payload is compared with the fields of its own case`() throws {
         #expect(try ignored(#"{"state":{"messy":{"degree":2,"smell":1}}}"#) == ["/state/messy/smell"])
         let change = #"{"op":"replace","path":"/state/messy/smell","value":3}"#
         #expect(try ignored(#"{"state":{"messy":{"degree":2}}}"#, change) == ["/state/messy/smell"])
     }
 
-    @Test func `a field that is in no JSON any more is found, and changes that were only in memory are not`() throws {
+    @Test func `a field that is now omitted is found, and transient changes are not`() throws {
         let change = #"{"op":"replace","path":"/gone","value":1,"transient":true}"#
         #expect(try ignored(#"{"secret":4}"#, change) == ["/secret"])
     }
 
-    @Test func `of an earlier schema version it is what its steps leave`() throws {
+    @Test func `for an earlier schema version the paths that remain after the steps are found`() throws {
         let app = App(
             schemaVersion: 2,
             migrations: [StateMigration(from: 1) { try $0.move("/holder", to: "/owner") }]

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a type within two others is looked into once`() {
+    @Test func `a type that occurs in two others is visited once`() {
         let types = (0..<12).map { _ in Layer() }
         let none = Count()
         #expect(JSONSchema.keyed(layers(types[...], end: .boolean, none)).transientPaths.isEmpty)
@@ -40,7 +40,7 @@ import Testing
         #expect(some.asked.withLock(\.self) == 12)
     }
 
-    @Test func `what a repeated type has besides is found`() {
+    @Test func `a transient field beside a repeated type is found`() {
         let type = Layer()
         let inner = JSONSchema.object(title: "Inner", identity: ObjectIdentifier(type)) { [] }
         let outer = JSONSchema.object(title: "") {

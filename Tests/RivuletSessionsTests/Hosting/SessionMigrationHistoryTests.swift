@@ -41,7 +41,7 @@ import Testing
         return harness
     }
 
-    @Test func `each version of before is read by the steps of the build that reads it, also after new events`() throws
+    @Test func `each version before the migration is read by the current build's steps, also after new events`() throws
     {
         let harness = try wronglyMigrated()
         let before = try log(harness)
@@ -54,7 +54,7 @@ import Testing
         #expect(try log(harness) == before, "the log is as it was")
     }
 
-    @Test func `a snapshot that the migration's takes the place of is where its version is read from`() throws {
+    @Test func `a version is still read from its own snapshot after the migration stored a newer one`() throws {
         let limits = SessionLimits(snapshotVersionsMax: 1, snapshotBytesMin: 1)
         let harness = try wronglyMigrated(limits: limits)
         harness.deploy(app(titleAt: "/name"))
@@ -71,7 +71,7 @@ import Testing
         return try #require(stored).head.epoch
     }
 
-    @Test func `a restore gives back what a wrong step had lost`() throws {
+    @Test func `a restore brings back a value that a wrong step had lost`() throws {
         let harness = try wronglyMigrated()
         harness.deploy(app(titleAt: "/name"))
         var answer: Result<DispatchAnswer, SessionError>?
@@ -81,7 +81,7 @@ import Testing
         #expect(try harness.value("/title") == #""Sprint 1""#)
     }
 
-    @Test func `a fork begins with the version in today's shape`() throws {
+    @Test func `a fork of an old version begins in the current shape`() throws {
         let harness = try wronglyMigrated()
         harness.deploy(app(titleAt: "/name"))
         var answer: Result<[UInt8], SessionError>?
@@ -90,7 +90,7 @@ import Testing
         #expect(document["title"] == "Sprint 1" && document["contents"]?["books"] == [])
     }
 
-    @Test func `a version of before is not read by a step that needs what no session of its schema has`() throws {
+    @Test func `an old version is refused if a step requires a path that no session of its schema has`() throws {
         let harness = try wronglyMigrated()
         let typo = StateMigration(from: 1) { document in
             try document.move("/nmae", to: "/title")
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `without a stored session of its schema nothing speaks against a step`() throws {
+    @Test func `a step is accepted if no session of its schema is stored`() throws {
         let harness = try wronglyMigrated()
         let step = StateMigration(from: 1) { document in
             try document.move("/subtitle", to: "/title")

@@ -71,7 +71,7 @@ import Testing
         #expect(try harness.value("/number") == #""1""#)
     }
 
-    @Test func `a path is searched for once, and what a load has found needs no search`() throws {
+    @Test func `a path is searched for once, and not at all if a load has found it`() throws {
         let harness = try harness(["s1": bare, "s2": bare, "z": whole])
         harness.deploy(renaming)
         _ = try harness.session()
@@ -83,7 +83,7 @@ import Testing
         #expect(harness.storage.loads == loads + 1)
     }
 
-    @Test func `that no session has a path is remembered too`() throws {
+    @Test func `a search that found no session with the path is remembered, too`() throws {
         let harness = try harness(["s1": bare, "s2": bare])
         harness.deploy(renaming)
         _ = try fault(harness)
@@ -92,7 +92,7 @@ import Testing
         #expect(harness.storage.loads == loads + 1)
     }
 
-    @Test func `a path that need not be there is passed over`() throws {
+    @Test func `a path that is not required may be missing`() throws {
         let harness = try harness(["s1": bare])
         harness.deploy(
             app { document in
@@ -103,7 +103,7 @@ import Testing
         #expect(try harness.value("/title") == #""a shelf""#)
     }
 
-    @Test func `what no element reached is no error, and what all elements lack is one`() throws {
+    @Test func `a path within elements may have no element to check, but must not be missing in all`() throws {
         let step = app { document in
             try document.remove("/number")
             try document.updateEach("/books") { try $0.move("/leaves", to: "/pages") }
@@ -117,7 +117,7 @@ import Testing
         #expect(try fault(filled).hasPrefix("step 1→2: /books/*/leaves was found in 0 of 1 session."))
     }
 
-    @Test func `a later step is judged by what the steps before it make`() throws {
+    @Test func `a later step is checked against the result of the earlier steps`() throws {
         let steps = [
             StateMigration(from: 1) { document in
                 try document.move("/name", to: "/heading")
@@ -133,7 +133,7 @@ import Testing
         #expect(try fault(harness).hasPrefix("step 2→3: /headings was found in 0 of 1 session;"))
     }
 
-    @Test func `a session of the schema between is evidence for the later step only`() throws {
+    @Test func `a session of an intermediate schema is evidence for the later step only`() throws {
         let steps = [
             StateMigration(from: 1) { try $0.remove("/number") },
             StateMigration(from: 2) { try $0.move("/heading", to: "/title") },
@@ -161,7 +161,7 @@ import Testing
         #expect(harness.storage.loads == 5, "its own, and those of four sessions")
     }
 
-    @Test func `storage that fails during a search decides nothing`() throws {
+    @Test func `a failure of storage during a search is not remembered as a result`() throws {
         let harness = try harness(["s1": bare, "z": whole])
         harness.deploy(renaming)
         harness.storage.failNextSessions(.unavailable(detail: "busy"))
@@ -169,7 +169,7 @@ import Testing
         #expect(try harness.value("/title") == #""a shelf""#)
     }
 
-    @Test func `a search that ends at its limit judges by the sessions that it has read`() throws {
+    @Test func `a search that ends at its limit decides by the sessions that it has read`() throws {
         let limits = SessionLimits(migrationSearchSessionsMax: 2)
         let harness = try harness(["a": bare, "s1": bare, "z": whole], limits: limits)
         harness.deploy(renaming)
@@ -180,7 +180,7 @@ import Testing
         #expect(try newer.value("/title") == #""a shelf""#)
     }
 
-    @Test func `sessions of today's schema do not count`() throws {
+    @Test func `sessions of the current schema are no part of a search`() throws {
         let harness = try harness(["s1": bare, "s2": bare])
         for id in ["a", "t", "z"] { try store(#"{"title":"T"}"#, id, schema: 2, in: harness) }
         harness.deploy(renaming)
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func `beyond the paths that are remembered, a path counts as found`() throws {
+    @Test func `a path beyond the limit of remembered paths is assumed to exist`() throws {
         let row = "{" + (0..<100).map { "\"\($0)\":0" }.joined(separator: ",") + "}"
         let rows = (0..<100).map { "\"\($0)\":\(row)" }.joined(separator: ",")
         let harness = try harness(["s1": #"{"number":"1","grid":{\#(rows)}}"#, "s2": #"{"number":"1"}"#, "z": whole])

@@ -163,7 +163,7 @@ struct ShelfApp: AppDefinition {
         #expect(try harness.value("/contents/books/a/stars") == "5")
     }
 
-    @Test func `the first event after a migration stores the new shape before itself`() throws {
+    @Test func `the first event after a migration stores the new shape before its own entry`() throws {
         let harness = try harness(#"{"rename":"A"}"#, #"{"add":"a"}"#)
         harness.deploy(ShelfApp())
         #expect(try harness.dispatch(#"{"retitle":"B"}"#).version == 3)
@@ -194,7 +194,7 @@ struct ShelfApp: AppDefinition {
         #expect(try harness.dispatch(#"{"retitle":"C"}"#).version == 2)
     }
 
-    @Test func `a session that begins in a later version says so, with its defaults`() throws {
+    @Test func `a session that begins in a later version is stored with that version and its defaults`() throws {
         let harness = try SessionHarness()
         harness.deploy(ShelfApp())
         try harness.dispatch(#"{"retitle":"B"}"#)
@@ -206,7 +206,7 @@ struct ShelfApp: AppDefinition {
         #expect(try harness.value("/number") == #""one""#)
     }
 
-    @Test func `a reader of before gets a reset, for what it has is of another shape`() throws {
+    @Test func `a reader from before the migration gets a reset, because its values have another shape`() throws {
         let harness = try harness(#"{"rename":"A"}"#)
         let cursor = try harness.subscribe("/number").cursor
         harness.deploy(ShelfApp())
@@ -220,7 +220,7 @@ struct ShelfApp: AppDefinition {
         #expect(later.first.isEmpty, "the same after a restart of the same build")
     }
 
-    @Test func `an answer has the cursor that streams, conditions and the session itself know`() throws {
+    @Test func `the cursor of an answer is valid for streams and conditions, and is the session's own`() throws {
         let harness = try SessionHarness()
         harness.deploy(ShelfApp())
         let answer = try harness.dispatch(#"{"retitle":"B"}"#)
@@ -230,7 +230,7 @@ struct ShelfApp: AppDefinition {
         #expect(joined.first.map(\.name) == [.change])
     }
 
-    @Test func `a document of a later version is not read, and stays`() throws {
+    @Test func `a document of a later version is refused and stays as it is`() throws {
         let harness = try SessionHarness()
         harness.deploy(ShelfApp())
         try harness.dispatch(#"{"retitle":"B"}"#)
@@ -240,7 +240,7 @@ struct ShelfApp: AppDefinition {
         #expect(try harness.value("/title") == #""B""#)
     }
 
-    @Test func `a step that fails leaves the session as it is stored, and is named`() throws {
+    @Test func `a failing step is named, and the stored session stays as it is`() throws {
         let harness = try harness(#"{"rename":"A"}"#)
         harness.deploy(ShelfApp(migrations: [StateMigration(from: 1) { _ in throw EventRejection("no such name") }]))
         let detail = try unreadable(harness)
@@ -249,7 +249,7 @@ struct ShelfApp: AppDefinition {
         #expect(try harness.value("/title") == #""A""#)
     }
 
-    @Test func `a field of another type without a step is named with its place`() throws {
+    @Test func `a field that changed its type without a step is named with its path`() throws {
         let harness = try harness(#"{"rename":"A"}"#)
         harness.deploy(ShelfApp(migrations: [StateMigration(from: 1) { try $0.set("/number", to: .number("1")) }]))
         #expect(try unreadable(harness).contains("/number"))

@@ -37,7 +37,7 @@ import Testing
         #expect(try harness.subscribe(try Self.topic("/p/count")).cursor.paths == nil)
     }
 
-    @Test func `such a cursor is good for the same paths only, however they were asked for`() throws {
+    @Test func `a cursor with paths is valid for the same paths only, however a stream requests them`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"add":1}"#)
         let topic = try Self.topic("/p/count", "/p/title", isRepathed: true)
@@ -55,7 +55,7 @@ import Testing
         #expect(try harness.subscribe(topic, resume: cursor).first.allSatisfy { $0.name == .change })
     }
 
-    @Test func `streams with changed paths and others of the same paths are groups of their own`() throws {
+    @Test func `streams with changed paths and streams that began with those paths are separate groups`() throws {
         let harness = try SessionHarness()
         let plain = try harness.subscribe(try Self.topic("/p/count"))
         let changed = try harness.subscribe(try Self.topic("/p/count", isRepathed: true))
@@ -64,7 +64,7 @@ import Testing
         #expect(Set(harness.sink.delivered.map(\.group)) == [plain.group, changed.group])
     }
 
-    @Test func `If-Match takes such a cursor for the place that it stands for`() throws {
+    @Test func `If-Match accepts a cursor with paths for its position`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"add":1}"#)
         let cursor = try harness.subscribe(try Self.topic("/p/count", isRepathed: true)).cursor

@@ -10,7 +10,7 @@ import Testing
         return engine
     }
 
-    @Test func `a document is written over the one before, under any key`() async throws {
+    @Test func `a document replaces the previous one, under any key`() async throws {
         let engine = try started()
         let keys = ["a", "A", "a b/ü", "", "_20"]
         let states = StoredStates(engine: engine) { 0 }
@@ -22,7 +22,7 @@ import Testing
         for key in keys { #expect(try await others.load(key) == Array(key.utf8)) }
     }
 
-    @Test func `a document that somebody deleted is made anew`() async throws {
+    @Test func `a deleted document is created again`() async throws {
         let engine = try started()
         let states = StoredStates(engine: engine) { 0 }
         try await states.save([1], under: "a")
@@ -34,7 +34,7 @@ import Testing
         #expect(try await states.load("a") == [2])
     }
 
-    @Test func `what fails is thrown`() async throws {
+    @Test func `a failure of storage is thrown`() async throws {
         let engine = try started()
         let states = StoredStates(engine: engine) { 0 }
         await #expect(throws: StorageError.self) { try await states.load(String(repeating: "k", count: 129)) }

@@ -119,7 +119,7 @@ struct Counting: EffectReducer {
     }
 
     @Test(arguments: [(SearchEvent.type("a"), [SearchEvent.found(["a!"])]), (.type("offline"), [.failed])])
-    func `the sample searches once the typing has stopped, and handles an error`(
+    func `the sample searches after the typing has stopped, and handles an error`(
         _ event: SearchEvent,
         _ expected: [SearchEvent]
     ) {
@@ -144,7 +144,7 @@ struct Counting: EffectReducer {
         }
     }
 
-    @Test func `a clock of a test's own moves only when it is told to`() {
+    @Test func `a manual clock moves only when the test advances it`() {
         let clock = ManualClock()
         let executor = ManualExecutor()
         let sleeper = Task(executorPreference: executor) { try await clock.sleep(for: .seconds(2)) }

@@ -119,7 +119,7 @@ import Testing
         private func ask() throws { _ = try harness.ask { harness.storage.lifecycle.probe(reply: $0) } }
     }
 
-    @Test(arguments: 0..<40 as Range<UInt64>) func `each dispatch is answered once, and leaves nothing behind`(
+    @Test(arguments: 0..<40 as Range<UInt64>) func `each dispatch is answered once, and the counters return to zero`(
         seed: UInt64
     ) throws {
         let clients = try Clients(seed: seed)

@@ -25,7 +25,7 @@ import Testing
         _ = harness.executor.run { harness.shard.resident(harness.key)?.isIdle != false }
     }
 
-    @Test func `the state at every version that is kept can be made again, and at no other`() throws {
+    @Test func `the state is readable at every retained version, and at no other`() throws {
         let harness = try SessionHarness(limits: SessionLimits(logVersionsMax: 10, snapshotVersionsMax: 4))
         for mark in 1...40 {
             try harness.dispatch(#"{"mark":\#(mark)}"#)
@@ -40,7 +40,7 @@ import Testing
         #expect(try stored(harness).retained.from == 29)
     }
 
-    @Test func `the oldest versions go when the log has more bytes than it may, also after a load`() throws {
+    @Test func `the oldest versions are deleted when the log exceeds its limit of bytes, also after a load`() throws {
         let limits = SessionLimits(logBytesMax: 20_000, snapshotVersionsMax: 1_000_000, snapshotBytesMin: 2_000)
         let harness = try SessionHarness(limits: limits)
         let text = String(repeating: "a", count: 500)
@@ -56,7 +56,7 @@ import Testing
         #expect(try harness.session().info().retainedFrom == stored(harness).retained.from)
     }
 
-    @Test func `a load replays no more versions than lie between two snapshots`() throws {
+    @Test func `a load replays at most the versions between two snapshots`() throws {
         let harness = try SessionHarness(limits: SessionLimits(logVersionsMax: 100))
         for index in 0..<2_000 {
             try harness.dispatch(#"{"set":\#(index % 2)}"#)
@@ -70,7 +70,7 @@ import Testing
         #expect(end.retained.from == 1_537)
     }
 
-    @Test func `a large state waits for its snapshot until the log is worth it`() throws {
+    @Test func `a large state gets its snapshot only when the log is large enough`() throws {
         let harness = try SessionHarness(limits: SessionLimits(snapshotVersionsMax: 4, snapshotBytesMin: 10_000_000))
         try harness.dispatch(#"{"rename":"\#(String(repeating: "a", count: 100_000))"}"#)
         for mark in 0..<8 { try harness.dispatch(#"{"mark":\#(mark)}"#) }
@@ -79,7 +79,7 @@ import Testing
         #expect(try stored(harness).snapshot == first)
     }
 
-    @Test func `a session leaves memory with a snapshot when its log is worth one`() throws {
+    @Test func `an eviction stores a snapshot if the log is large enough`() throws {
         let harness = try SessionHarness()
         for mark in 0..<16 { try harness.dispatch(#"{"mark":\#(mark)}"#) }
         evict(harness)
@@ -96,7 +96,7 @@ import Testing
         #expect(try stored(harness).snapshot?.version == 16)
     }
 
-    @Test func `a session that leaves memory takes entries along that are too old`() throws {
+    @Test func `an eviction deletes entries that are too old`() throws {
         let harness = try SessionHarness()
         for mark in 0..<3 { try harness.dispatch(#"{"mark":\#(mark)}"#) }
         harness.wallClock.advance(by: Self.longTime)
@@ -109,7 +109,7 @@ import Testing
         #expect(try past(3, harness) != nil)
     }
 
-    @Test func `a session in use lets go of old entries, and does not look for them with each event`() throws {
+    @Test func `a session in use deletes old entries, and does not check for them at each event`() throws {
         let harness = try SessionHarness()
         let day: Int64 = 86_400_000
         var snapshots: Set<UInt64> = []

@@ -56,27 +56,27 @@ import Testing
         return ""
     }
 
-    @Test func `elements that a collection began with are migrated among those that came`() throws {
+    @Test func `elements of the default are migrated together with added elements`() throws {
         let harness = try harness(#"{"add":"a"}"#, #"{"move":{"_0":"z","to":0}}"#, #"{"remove":"y"}"#)
         harness.deploy(ShelfApp())
         #expect(try ids(harness) == ["z", "a"])
     }
 
-    @Test func `an element that a collection began with is migrated as it was edited`() throws {
+    @Test func `an edited element of the default is migrated with its edits`() throws {
         let harness = try harness(#"{"read":{"_0":"y","pages":9}}"#)
         harness.deploy(ShelfApp())
         #expect(try harness.value("/contents/books/y/pages") == "9")
         #expect(try ids(harness) == ["y", "z"])
     }
 
-    @Test func `what was never written is migrated as clients saw it`() throws {
+    @Test func `a field that was never written is migrated with the default that clients saw`() throws {
         let harness = try harness(#"{"add":"a"}"#)
         harness.deploy(ShelfApp())
         #expect(try harness.value("/title") == #""shelf""#)
         #expect(try harness.value("/number") == #""1""#)
     }
 
-    @Test func `another default in a later build is for new sessions`() throws {
+    @Test func `a new default of a later build affects new sessions only`() throws {
         let harness = try harness(#"{"add":"a"}"#)
         harness.deploy(FirstShelfApp(defaultState: FirstShelf(name: "later", number: 7)))
         #expect(try harness.value("/name") == #""shelf""#)
@@ -84,7 +84,9 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a session is stored with all that it began with, however it came into being`(isCreated: Bool) throws {
+    func `a session is stored with its whole initial state, created by a request or by its first event`(
+        isCreated: Bool
+    ) throws {
         let harness = try SessionHarness()
         harness.deploy(filled)
         if isCreated {
@@ -105,7 +107,8 @@ import Testing
         #expect(stored.snapshot == StateSnapshot(version: 0, schema: 1, state: Array(document.utf8)))
     }
 
-    @Test func `what transient events did before the first entry is in the log and not in the beginning`() throws {
+    @Test func `changes of transient events before the first entry are in the log and not in the initial state`() throws
+    {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"quietAdd":5}"#)
         try harness.dispatch(#"{"add":1}"#)
@@ -121,7 +124,7 @@ import Testing
         return String(decoding: try harness.wait { answer }.get().value, as: UTF8.self)
     }
 
-    @Test func `a version of before a migration is read with what the session began with`() throws {
+    @Test func `a version from before a migration is read with the session's own initial state`() throws {
         let harness = try harness(#"{"remove":"y"}"#, #"{"add":"a"}"#)
         harness.deploy(ShelfApp())
         try harness.dispatch(#"{"retitle":"B"}"#)
@@ -131,7 +134,7 @@ import Testing
         #expect(try past(harness, at: 0, "/title") == #""shelf""#)
     }
 
-    @Test func `a restore of version 0 gives back what the session began with, also in a later build`() throws {
+    @Test func `a restore of version 0 gives the session's initial state, also in a later build`() throws {
         let harness = try harness(#"{"remove":"y"}"#, #"{"remove":"z"}"#)
         harness.deploy(ShelfApp())
         var answer: Result<DispatchAnswer, SessionError>?
@@ -142,7 +145,7 @@ import Testing
         #expect(try ids(harness) == ["y", "z"])
     }
 
-    @Test func `a reset by a later build gives that build's default, and stays`() throws {
+    @Test func `a reset by a later build stores that build's default`() throws {
         let harness = try harness(#"{"add":"a"}"#)
         harness.deploy(ShelfApp())
         var answer: Result<DispatchAnswer, SessionError>?
@@ -152,7 +155,7 @@ import Testing
         #expect(try harness.value("") == #"{"title":"a shelf","number":"one","contents":{"books":[]},"lost":null}"#)
     }
 
-    @Test func `what is dropped of a log does not take the beginning with it`() throws {
+    @Test func `the initial state survives a compaction of the log`() throws {
         let limits = SessionLimits(logVersionsMax: 2, snapshotBytesMin: 100)
         let harness = try harness(limits: limits)
         for number in 1...30 { try harness.dispatch(#"{"add":"a\#(number)"}"#) }
@@ -163,7 +166,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "{}"] as [String?])
-    func `an element that is added to what nobody knows makes a session unreadable, not smaller`(
+    func `an added element in a collection with unknown defaults makes the session unreadable`(
         snapshot: String?
     ) throws {
         let harness = try oldHarness(Self.addition, snapshot: snapshot)
@@ -177,14 +180,18 @@ import Testing
         #"{"op":"replace","path":"/books/y/pages","value":4}"#, #"{"op":"remove","path":"/books/y"}"#,
         #"{"op":"move","path":"/books/y","index":1}"#,
     ])
-    func `neither is any other change of such a collection taken for all of it`(change: String) throws {
+    func `any other change in a collection with unknown defaults makes the session unreadable, too`(
+        change: String
+    ) throws {
         let harness = try oldHarness(change)
         harness.deploy(ShelfApp())
         _ = try unreadable(harness)
     }
 
     @Test(arguments: [nil, "{}"] as [String?])
-    func `an event in the build of before makes such a session one that later builds read`(snapshot: String?) throws {
+    func `an event in the earlier build makes a session without defaults readable for later builds`(
+        snapshot: String?
+    ) throws {
         let harness = try oldHarness(Self.addition, snapshot: snapshot)
         harness.deploy(filled)
         #expect(try ids(harness, at: "/books") == ["y", "z", "a"])

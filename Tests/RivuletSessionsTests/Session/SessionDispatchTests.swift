@@ -18,7 +18,7 @@ import Testing
         #expect(try harness.value("/p/count") == "3")
     }
 
-    @Test func `nothing is acknowledged or shown before storage has it`() throws {
+    @Test func `nothing is acknowledged or visible before storage has it`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#""nothing""#)
         harness.storage.hold()
@@ -41,7 +41,7 @@ import Testing
         #expect(harness.storage.appends == 2)
     }
 
-    @Test func `a failed commit takes back everything that built on it`() throws {
+    @Test func `a failed commit reverts all changes that built on it`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"add":1}"#)
         harness.storage.hold()
@@ -71,7 +71,7 @@ import Testing
         #expect(try harness.value("/p/count") == "1")
     }
 
-    @Test func `a rejected event changes nothing, not even what it had written`() throws {
+    @Test func `a rejected event changes nothing, even if its reducer had written fields`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"rename":"a"}"#)
         #expect(throws: SessionError.self) { try harness.dispatch(#"{"rename":""}"#) }
@@ -98,7 +98,7 @@ import Testing
         #expect(answer.cursor.epoch == first.cursor.epoch)
     }
 
-    @Test func `the next entry carries what transient events changed in stored fields`() throws {
+    @Test func `the next entry has the changes that transient events made to stored fields`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"quietAdd":5}"#)
         harness.restart()
@@ -141,7 +141,7 @@ import Testing
         (#"[{"limits":{"low":-1}},{"limits":{"low":-2}}]"#, ["/p/limits/low: -2 -> 0"]),
         (#"[{"limits":{"low":-1}},{"limits":{"low":0}}]"#, []),
     ])
-    func `what an event carries, and what a reducer makes of it, is coerced like a write`(
+    func `an event's payload and the values that a reducer computes are coerced like any write`(
         body: String,
         coerced: [String]
     ) throws {
@@ -157,7 +157,7 @@ import Testing
         #expect(try harness.dispatch(#""peek""#).version == version)
     }
 
-    @Test func `a dispatch that waits keeps what was changed as its events were read`() throws {
+    @Test func `a waiting dispatch keeps the coercions that were found when its events were decoded`() throws {
         let harness = try SessionHarness()
         harness.storage.hold()
         // The event has an effect, so the next dispatch is decoded at once and reduced later.
@@ -174,7 +174,7 @@ import Testing
         #expect(try harness.value("/p/ratio") == "0.5")
     }
 
-    @Test func `a dispatch with another cursor than the session's is refused with where it stands`() throws {
+    @Test func `a dispatch with another cursor than the session's is refused with the session's cursor`() throws {
         let harness = try SessionHarness()
         let first = try harness.dispatch(#"{"add":1}"#)
         try harness.dispatch(#"{"add":1}"#, expected: [first.cursor])
@@ -189,7 +189,7 @@ import Testing
         return mismatch
     }
 
-    @Test func `a refusal tells a session that has moved on from one that was loaded anew, and from another history`()
+    @Test func `a refusal distinguishes a newer version, a new incarnation and another history`()
         throws
     {
         let harness = try SessionHarness()
@@ -210,7 +210,7 @@ import Testing
         #expect(try mismatch(of: harness, with: second) == .moved)
     }
 
-    @Test func `a rejection tells which event of an array it was; a single one needs no telling`() throws {
+    @Test func `a rejection has the index of the event in an array, and none for a single event`() throws {
         let harness = try SessionHarness()
         let rejection = EventRejection("title must not be empty")
         for (body, index) in [
@@ -231,7 +231,7 @@ import Testing
         #expect(try harness.value("/p/count") == "0")
     }
 
-    @Test func `the short form of a cursor looks at the durable history only`() throws {
+    @Test func `the short form of a cursor compares the durable history only`() throws {
         let harness = try SessionHarness()
         let first = try harness.dispatch(#"{"add":1}"#)
         try harness.dispatch(#""peek""#)
@@ -239,7 +239,7 @@ import Testing
         #expect(try harness.dispatch(#"{"add":1}"#, expected: [short]).version == 2)
     }
 
-    @Test func `effects queue behind what is queued, and run once each`() throws {
+    @Test func `events of effects queue behind waiting events, and each effect runs once`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#""nothing""#)
         harness.storage.hold()
@@ -252,7 +252,7 @@ import Testing
         #expect(harness.executor.run { (try? harness.value("/p/marks")) == "[2,99,1,0]" })
     }
 
-    @Test func `an asynchronous effect feeds its events back before the next event runs on`() async throws {
+    @Test func `an asynchronous effect dispatches its events before the next event runs`() async throws {
         let harness = try SessionHarness()
         try harness.dispatch(#""slow""#)
         // The test yields instead of blocking, because the effect needs one of the few threads of the tests.
@@ -264,7 +264,7 @@ import Testing
         #expect(try harness.value("/p/title") == #""slow is done""#)
     }
 
-    @Test func `a full queue answers overloaded and keeps what it has`() throws {
+    @Test func `a full queue refuses a dispatch as overloaded and keeps the waiting ones`() throws {
         var limits = SessionLimits()
         limits.engine.queuedDispatchesMax = 2
         let harness = try SessionHarness(limits: limits)
@@ -282,7 +282,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"add":}"#, #"{"add":1,"add":2}"#, "", "[1"])
-    func `a body that is not JSON is told apart from one that does not decode`(_ body: String) throws {
+    func `a body that is not JSON has another error than JSON that does not decode`(_ body: String) throws {
         let harness = try SessionHarness()
         do {
             try harness.dispatch(body)
@@ -292,7 +292,7 @@ import Testing
         }
     }
 
-    @Test func `a sensitive event is logged by name only, and its field is nowhere`() throws {
+    @Test func `a sensitive event is logged by name only, and its payload is nowhere`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"note":"secret"}"#)
         let epoch = try #require(try harness.ask { harness.storage.load(harness.key, reply: $0) }).head.epoch
@@ -304,7 +304,7 @@ import Testing
         #expect(!String(decoding: log[0].changes, as: UTF8.self).contains("secret"))
     }
 
-    @Test func `a dispatch that an answer brings on waits until what is durable is published`() throws {
+    @Test func `a dispatch that is sent from within an answer waits until all durable events are published`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#""nothing""#)
         let joined = try harness.subscribe("/p/count")
@@ -330,7 +330,7 @@ import Testing
         #expect(events.compactMap(\.cursor?.position.version) == [1, 2, 3, 4, 5, 6, 7, 8])
     }
 
-    @Test func `an event that asks to be durable makes durable what transient ones left, also when it changes nothing`()
+    @Test func `a durable event stores earlier transient changes, also when it changes nothing itself`()
         throws
     {
         let harness = try SessionHarness()
@@ -342,7 +342,7 @@ import Testing
         #expect(try harness.value("/p/count") == "5")
     }
 
-    @Test func `the cursor of a session that nobody has written to is good for the first write`() throws {
+    @Test func `the cursor of an unwritten session is valid for the first write`() throws {
         let harness = try SessionHarness()
         let cursor = try harness.session().read(.root).get().cursor
         let short = try #require(Cursor("\(cursor.epoch).0"))
@@ -357,7 +357,7 @@ import Testing
         #expect(try !harness.session().isStored)
     }
 
-    @Test func `more waiting bytes than a session takes are refused`() throws {
+    @Test func `a dispatch beyond the limit of waiting bytes is refused`() throws {
         let harness = try SessionHarness(limits: SessionLimits(waitingBytesMax: 20))
         try harness.dispatch(#""nothing""#)
         harness.storage.hold()

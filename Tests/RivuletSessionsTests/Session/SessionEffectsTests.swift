@@ -43,7 +43,7 @@ import Testing
         #expect(harness.errors.isEmpty)
     }
 
-    @Test func `D-15: effects begin when their change is durable, and not when it could not be stored`() throws {
+    @Test func `D-15: effects begin when their change is durable, and never begin if it could not be stored`() throws {
         let harness = try EffectHarness { event, state in
             event == .nothing ? .none : .merge(.run { $0(.nothing) }, .dispatch(.quietAdd(1)))
         }
@@ -77,7 +77,7 @@ import Testing
 
     // MARK: - Timers
 
-    @Test func `a debounced effect runs once, when the events have been quiet`() throws {
+    @Test func `a debounced effect runs once, after a pause in the events`() throws {
         let harness = try EffectHarness { event, state in
             guard case .quietAdd = event else { return .none }
             return .dispatch(.mark(state.p.count)).debounce(id: "save", for: .seconds(2))
@@ -110,7 +110,7 @@ import Testing
         #expect(harness.shard.residentCount == 0)
     }
 
-    @Test func `ticks do not pile up behind a work that the queue waits for`() throws {
+    @Test func `ticks do not accumulate behind a work that the queue waits for`() throws {
         let harness = try EffectHarness { event, _ in
             switch event {
             case .add: .every(.seconds(1), id: "clock", .mark(1))
@@ -126,7 +126,7 @@ import Testing
         #expect(try harness.marks == "[1,1]")
     }
 
-    @Test func `an alarm that was set for later rings in time for an earlier timer`() throws {
+    @Test func `an alarm that was set for a later time still fires in time for an earlier timer`() throws {
         let harness = try EffectHarness { event, _ in
             guard case .add(let seconds) = event else { return .none }
             return .after(.seconds(seconds), .mark(seconds))
@@ -143,7 +143,7 @@ import Testing
 
     private struct Broken: Error {}
 
-    @Test func `an error of a work is logged with the session and the event, unless it is handled or of cancellation`()
+    @Test func `an error of a work is logged with the session and the event, unless it is handled or a cancellation`()
         throws
     {
         let harness = try EffectHarness { event, _ in
@@ -164,7 +164,7 @@ import Testing
         #expect(harness.errors == ["an effect failed [scripted, mark, Broken]"])
     }
 
-    @Test func `a work that takes too long is cancelled, the queue goes on, and what it still dispatches is dropped`()
+    @Test func `a work that takes too long is cancelled, the queue continues, and its later events are dropped`()
         throws
     {
         let harness = try EffectHarness { event, _ in
@@ -183,7 +183,7 @@ import Testing
         #expect(harness.errors == [line])
     }
 
-    @Test func `an effect that always dispatches again is cut with one line`() throws {
+    @Test func `an endless chain of effects is cut with one log line`() throws {
         var limits = EngineLimits()
         limits.chainedEventsMax = 5
         let app = ScriptedApp(effects: { event, _ in event == .nothing ? .none : .dispatch([event, event]) })
@@ -210,7 +210,7 @@ import Testing
         #expect(harness.errors == [line])
     }
 
-    @Test func `a work that dispatches faster than the session takes does not fill the loop's mailbox`() throws {
+    @Test func `a work that dispatches faster than its session reduces does not fill the loop's mailbox`() throws {
         var limits = EngineLimits()
         limits.queuedDispatchesMax = 3
         let app = ScriptedApp(effects: { event, _ in
@@ -230,7 +230,7 @@ import Testing
         #expect(try harness.marks == "[1,2,3,4,101]")
     }
 
-    @Test func `a reducer that fails answers without its error, which is logged, and changes nothing`() throws {
+    @Test func `the error of a failing reducer is logged, but is not in the answer, and nothing changes`() throws {
         let harness = try EffectHarness(ScriptedApp())
         harness.send(#"{"mark":1}"#)
         let answer = harness.send(#"[{"mark":2},{"retitle":{"id":"fault","title":"half"}}]"#)
@@ -251,7 +251,7 @@ import Testing
     }
 
     @Test(arguments: Leaving.allCases)
-    func `effects end with their session, and what they still dispatch is dropped with one line`(
+    func `effects end with their session, and their later events are dropped with one log line`(
         _ leaving: Leaving
     ) throws {
         let harness = try EffectHarness { event, _ in
@@ -285,7 +285,7 @@ import Testing
     }
 
     @Test
-    func `a drain cancels the work that the queue waits for, and what was accepted is still done, without effects`()
+    func `a drain cancels the work that the queue waits for, and reduces accepted events without their effects`()
         throws
     {
         let harness = try EffectHarness { _, _ in .run { try await $0.clock.sleep(for: .seconds(20)) } }
@@ -304,7 +304,7 @@ import Testing
 
     // MARK: - Coming into memory
 
-    @Test func `D-11: what follows from loading begins when a session is created and each time that it comes back`()
+    @Test func `D-11: the effect of loading begins when a session is created and each time that it is loaded`()
         throws
     {
         var app = ScriptedApp()
@@ -323,7 +323,7 @@ import Testing
         #expect(try harness.marks == "[1,10,12]")
     }
 
-    @Test func `the first event of a loaded session waits for the work that loading began`() throws {
+    @Test func `the first event of a loaded session waits for the work of the effect of loading`() throws {
         var app = ScriptedApp()
         app.loaded = { state in
             guard !state.p.marks.isEmpty else { return .none }
@@ -343,7 +343,7 @@ import Testing
 
     // MARK: - Refusals and the end
 
-    @Test func `events of effects that fail again and again are one line a second, which counts the others`() throws {
+    @Test func `repeated failures of effects' events are one log line a second, which counts the others`() throws {
         let harness = try EffectHarness { event, _ in
             event == .mark(1) ? .dispatch(Array(repeating: .rename(""), count: 4)) : .none
         }
@@ -356,7 +356,7 @@ import Testing
         #expect(harness.errors.last?.contains("leftOut 7") == true)
     }
 
-    @Test func `when effects were stopped none begins, and the queue goes on`() throws {
+    @Test func `no effect begins after effects were stopped, and the queue continues`() throws {
         let harness = try EffectHarness { event, _ in event == .mark(1) ? .run { $0(.mark(2)) } : .none }
         harness.send(#""nothing""#)
         harness.storage.hold()

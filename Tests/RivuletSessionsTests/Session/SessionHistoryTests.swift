@@ -39,14 +39,14 @@ import Testing
 
     // MARK: - Reading
 
-    @Test func `each version of the past has its stored fields, and defaults for the others`() throws {
+    @Test func `an earlier version has its stored fields, and defaults for the others`() throws {
         let harness = try marked()
         #expect(try (0...3).map { try past($0, "/p/marks", harness) } == ["[]", "[1]", "[1,2]", "[1,2,3]"])
         #expect(try past(3, "/t/lastEvent", harness) == "null")
         #expect(try harness.value("/t/lastEvent") == #""mark""#)
     }
 
-    @Test func `a version that is not there is told from one that is no longer there`() throws {
+    @Test func `a version that does not exist yet has another error than a deleted one`() throws {
         let harness = try SessionHarness(limits: SessionLimits(logVersionsMax: 1, snapshotVersionsMax: 1))
         for mark in 1...3 { try harness.dispatch(#"{"mark":\#(mark)}"#) }
         _ = harness.executor.run { (try? harness.session().isIdle) == true }
@@ -72,7 +72,7 @@ import Testing
         #expect(try log(harness).entries.map(\.version) == [3])
     }
 
-    @Test func `a session that is not stored has its default for a past`() throws {
+    @Test func `a session that is not stored has its default at version 0`() throws {
         let harness = try SessionHarness()
         #expect(try past(0, "/p/count", harness) == "0")
         #expect(throws: SessionError.self) { try past(1, "", harness) }
@@ -81,7 +81,8 @@ import Testing
         #expect(harness.shard.residentCount == 0)
     }
 
-    @Test func `the log says whether it goes on, also when storage answers with less than asked for`() throws {
+    @Test func `a page of the log shows if more entries follow, also when storage returns fewer than requested`() throws
+    {
         let harness = try marked()
         #expect(try log(limit: 2, harness).hasMore)
         #expect(try !log(limit: 3, harness).hasMore)
@@ -92,7 +93,7 @@ import Testing
         #expect(page.hasMore)
     }
 
-    @Test func `an answer of log entries is bounded in bytes, but has one at least`() throws {
+    @Test func `a page of the log has a limit of bytes, but at least one entry`() throws {
         let harness = try SessionHarness(limits: SessionLimits(logAnswerBytesMax: 150))
         for mark in 1...6 { try harness.dispatch(#"{"mark":\#(mark)}"#) }
         let size = try log(limit: 1, harness).entries.reduce(0) { $0 + $1.byteCount }
@@ -100,7 +101,7 @@ import Testing
         #expect(try log(limit: 100, harness).entries.count == 1)
     }
 
-    @Test func `what is on its way to disk is in no log and no past yet`() throws {
+    @Test func `an event that is not durable yet is in no page of the log and no earlier version`() throws {
         let harness = try marked()
         harness.storage.hold()
         let box = harness.send(#"{"mark":4}"#)
@@ -113,7 +114,7 @@ import Testing
 
     // MARK: - Restore
 
-    @Test func `D-09: a restore replaces what is stored, leaves the rest, and calls no reducer`() throws {
+    @Test func `D-09: a restore replaces the stored fields, keeps the others, and calls no reducer`() throws {
         let harness = try marked()
         try harness.dispatch(#"{"note":"in memory only"}"#)
         let answer = try make(.restored(version: 1), harness)
@@ -138,7 +139,7 @@ import Testing
         #expect(try harness.wait { try? harness.value("/p/title") == #""restored from 2""# ? true : nil })
     }
 
-    @Test func `a restore takes back what transient events did to stored fields`() throws {
+    @Test func `a restore reverts the changes that transient events made to stored fields`() throws {
         let harness = try marked()
         try harness.dispatch(#"{"quietAdd":5}"#)
         let answer = try make(.restored(version: 3), harness)
@@ -148,7 +149,7 @@ import Testing
         #expect(try harness.value("/p/count") == "0")
     }
 
-    @Test func `a restore has its turn among the events that are queued`() throws {
+    @Test func `a restore waits in the queue like an event`() throws {
         let harness = try marked()
         harness.storage.hold()
         let before = harness.send(#"{"mark":4}"#)
@@ -163,7 +164,7 @@ import Testing
         #expect(try past(5, "/p/marks", harness) == "[1,2]")
     }
 
-    @Test func `a restore that storage refuses has changed nothing`() throws {
+    @Test func `a restore that storage refuses changes nothing`() throws {
         let harness = try marked()
         let version = try harness.session().info().version
         harness.storage.failNext(.full(detail: "no space"))
@@ -172,7 +173,7 @@ import Testing
         #expect(try harness.session().info().version == version)
     }
 
-    @Test func `a version is held to the wrappers of today`() throws {
+    @Test func `a restored version satisfies the current wrappers`() throws {
         let harness = try SessionHarness()
         let snapshot = StateSnapshot(version: 0, schema: 1, state: Array(#"{"p":{"count":500}}"#.utf8))
         _ = try harness.ask {
@@ -183,7 +184,7 @@ import Testing
         #expect(try harness.value("/p/count") == "100")
     }
 
-    @Test func `a restore gets one event to each stream, with the differences that it sees`() throws {
+    @Test func `a restore sends each stream one event, with the differences at its paths`() throws {
         let harness = try marked()
         let marks = try harness.subscribe("/p/marks")
         try harness.subscribe("/p/count")
@@ -197,7 +198,7 @@ import Testing
 
     // MARK: - Reset
 
-    @Test func `D-10: a reset puts both halves back, is durable and calls no reducer`() throws {
+    @Test func `D-10: a reset sets both halves to their defaults, is durable and calls no reducer`() throws {
         let harness = try marked()
         try harness.dispatch(#"{"note":"in memory only"}"#)
         let answer = try make(.reset, harness)
@@ -210,7 +211,7 @@ import Testing
         #expect(try harness.value("/p/marks") == "[]")
     }
 
-    @Test func `a condition that does not hold keeps a session from going back`() throws {
+    @Test func `a reset is refused if its condition does not hold`() throws {
         let harness = try marked()
         let epoch = try harness.session().info().epoch
         let stale = try #require(Cursor("\(epoch).2"))
@@ -221,7 +222,7 @@ import Testing
 
     // MARK: - Fork
 
-    @Test func `the document of a version makes another session that begins with it`() throws {
+    @Test func `the document of a version creates a session that begins with it`() throws {
         let harness = try marked()
         var answer: Result<[UInt8], SessionError>?
         try harness.session().document(at: 2) { answer = $0 }

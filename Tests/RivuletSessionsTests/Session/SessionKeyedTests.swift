@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [("/p/items/0", true), ("/p/items/0/title", true), ("/p/items/x", false), ("/p/items/x/0", false)])
-    func `who asks for an element by position is told apart`(path: String, isNumbered: Bool) throws {
+    func `an element requested by its position has an error of its own`(path: String, isNumbered: Bool) throws {
         guard case .failure(let error) = try harness.session().read(try JSONPointer(parsing: path)) else {
             Issue.record("\(path) has a value")
             return
@@ -66,7 +66,7 @@ import Testing
     // MARK: - Streams
 
     @Test(arguments: ["", "/p", "/p/items"])
-    func `who watches the collection sees elements come, go and move with their index`(_ path: String) throws {
+    func `a stream of the collection gets added, removed and moved elements with their index`(_ path: String) throws {
         #expect(
             try delivered(path, "/p/none", event: #"{"insert":{"id":"d","at":1}}"#).first?.contains(
                 #"{"op":"add","path":"/p/items/d","index":1,"value":\#(item("d"))}"#
@@ -83,7 +83,7 @@ import Testing
         )
     }
 
-    @Test func `who watches an element sees it come and go, and not where it stands`() throws {
+    @Test func `a stream of an element gets its addition and removal, and not its moves`() throws {
         #expect(
             try delivered("/p/items/d", event: #"{"insert":{"id":"d","at":1}}"#) == [
                 #"[{"op":"add","path":"/p/items/d","value":\#(item("d"))}]"#
@@ -94,7 +94,7 @@ import Testing
         #expect(try delivered("/p/items/a", event: #"{"drop":"b"}"#) == [])
     }
 
-    @Test func `who watches a field of an element sees it with the element`() throws {
+    @Test func `a stream of an element's field gets the field's addition and removal with the element`() throws {
         #expect(
             try delivered("/p/items/d/title", event: #"{"insert":{"id":"d","at":0}}"#) == [
                 #"[{"op":"add","path":"/p/items/d/title","value":""}]"#
@@ -113,7 +113,7 @@ import Testing
         )
     }
 
-    @Test func `ids that are spelled differently are watched apart, though they are equal`() throws {
+    @Test func `ids with different spellings are watched separately, though Swift treats them as equal`() throws {
         let insert = #"{"insert":{"id":"e\#u{301}","at":0}}"#
         #expect(try delivered("/p/items/é", event: insert) == [])
         let composed = try harness.subscribe("/p/items/é").group
@@ -126,7 +126,7 @@ import Testing
 
     // MARK: - Resumption
 
-    @Test func `a reader gets elements that went and came, and the fields that changed`() throws {
+    @Test func `a resumed stream gets removed and added elements, and changed fields`() throws {
         #expect(
             try resumed(
                 "/p/items",
@@ -143,7 +143,7 @@ import Testing
         )
     }
 
-    @Test func `an element that went and came again is removed and added`() throws {
+    @Test func `an element that was removed and added again has both changes`() throws {
         #expect(
             try resumed("/p/items", after: #"{"drop":"a"}"#, #"{"insert":{"id":"a","at":2}}"#) == [
                 #"[{"op":"remove","path":"/p/items/a"},"#
@@ -152,7 +152,7 @@ import Testing
         )
     }
 
-    @Test func `a collection whose elements moved is given anew`() throws {
+    @Test func `a collection whose elements moved is sent whole`() throws {
         #expect(
             try resumed("/p/items", after: #"{"move":{"id":"a","to":2}}"#, #"{"drop":"b"}"#) == [
                 #"[{"op":"replace","path":"/p/items","value":[\#(item("c")),\#(item("a"))]}]"#
@@ -161,7 +161,7 @@ import Testing
         #expect(try resumed("/p/items/c/title", after: #"{"move":{"id":"c","to":0}}"#) == [])
     }
 
-    @Test func `a restart gives a collection anew whose elements have transient fields`() throws {
+    @Test func `after a restart a collection with transient fields in its elements is sent whole`() throws {
         try harness.dispatch(#"{"open":"a"}"#)
         let joined = try harness.subscribe("/p/items")
         harness.restart()
@@ -172,7 +172,7 @@ import Testing
         )
     }
 
-    @Test func `a reader below an element gets its value or hears that it is gone`() throws {
+    @Test func `a stream of a path within an element gets its value or its removal`() throws {
         #expect(
             try resumed("/p/items/a/title", after: #"{"retitle":{"id":"a","title":"x"}}"#) == [
                 #"[{"op":"replace","path":"/p/items/a/title","value":"x"}]"#
@@ -185,7 +185,7 @@ import Testing
         )
     }
 
-    @Test func `an element whose JSON does not tell its token comes with the whole collection`() throws {
+    @Test func `an element without its id in its JSON is sent with the whole collection`() throws {
         #expect(
             try resumed("/p/tickets", after: #"{"issue":1}"#, #"{"issue":2}"#) == [
                 #"[{"op":"replace","path":"/p/tickets","value":[{"number":2},{"number":1}]}]"#
@@ -193,7 +193,7 @@ import Testing
         )
     }
 
-    @Test func `a restart gives an enum anew whose payload has transient fields`() throws {
+    @Test func `after a restart an enum with transient fields in its payload is sent whole`() throws {
         try harness.dispatch(#"[{"write":"x"},{"select":4}]"#)
         let joined = try harness.subscribe("/p/mode")
         harness.restart()
@@ -207,7 +207,7 @@ import Testing
 
     // MARK: - Memory
 
-    @Test func `each event finds the elements in one piece, whatever those before it edited`() throws {
+    @Test func `earlier edits of elements do not accumulate as overlays`() throws {
         for place in 0..<100 { try harness.dispatch(#"{"insert":{"id":"\#(place)","at":0}}"#) }
         let session = try harness.session()
         func items() -> Keyed<Item> { session.standing.state.opened(as: TallyApp.State.self).value.p.items }
@@ -223,7 +223,7 @@ import Testing
 
     // MARK: - The log
 
-    @Test func `a restart has the elements in their order, without what is transient`() throws {
+    @Test func `elements keep their order over a restart, and lose their transient fields`() throws {
         for event in [
             #"{"move":{"id":"a","to":2}}"#, #"{"insert":{"id":"d","at":1}}"#, #"{"drop":"b"}"#,
             #"{"retitle":{"id":"c","title":"x"}}"#, #"{"open":"c"}"#,
@@ -235,7 +235,7 @@ import Testing
         #expect(try harness.value("/p/items") == "[\(item("d")),\(item("c", "x")),\(item("a"))]")
     }
 
-    @Test func `what transient events did to elements is replayed in its order`() throws {
+    @Test func `changes of transient events to elements are replayed in their order`() throws {
         for event in [
             #"{"quietInsert":{"id":"d","at":0}}"#, #"{"quietRetitle":{"id":"d","title":"x"}}"#,
             #"{"quietRetitle":{"id":"a","title":"y"}}"#, #"{"quietDrop":"b"}"#, #"{"drop":"d"}"#,
@@ -249,7 +249,7 @@ import Testing
         #expect(try harness.value("/p/items") == before)
     }
 
-    @Test func `elements that transient events add and drop for ever do not fill the log`() throws {
+    @Test func `elements that transient events add and remove again and again do not fill the log`() throws {
         for _ in 0..<600 {
             try harness.dispatch(#"[{"quietInsert":{"id":"d","at":0}},{"quietRetitle":{"id":"a","title":"x"}}]"#)
             try harness.dispatch(#"{"quietDrop":"d"}"#)
@@ -264,7 +264,7 @@ import Testing
         #expect(try harness.value("/p/items") == before)
     }
 
-    @Test func `too many changes within a collection become one of what holds them all`() throws {
+    @Test func `too many changes within a collection become one change of the collection`() throws {
         var state = TallyApp().defaultState
         for id in 0...1 {
             var group = Group()
@@ -286,7 +286,7 @@ import Testing
         #expect(Array(elements.dropLast()).condensed(for: state).count == 1_024)
     }
 
-    @Test func `later changes make up for earlier ones, be they few or many`() {
+    @Test func `later changes replace earlier changes at the same path, be they few or many`() {
         let earlier = ["/a", "/a/b", "/a/bc", "/d", "/e/f"].map {
             StateChange(operation: .replace, path: $0, value: Array("1".utf8))
         }

@@ -33,7 +33,7 @@ import Testing
         return try #require(document)
     }
 
-    @Test func `a session is created once, and then is there`() throws {
+    @Test func `a session is created once, and a second creation is refused`() throws {
         let harness = try SessionHarness(policy: .explicit)
         guard case .created(let info, []) = try create(harness) else {
             Issue.record("not created")
@@ -49,7 +49,7 @@ import Testing
         #expect(try harness.session().isStored)
     }
 
-    @Test func `a request that waited for a load finds the session again when one before it let go of it`() throws {
+    @Test func `a request that waited for a load finds the session again if an earlier request released it`() throws {
         let harness = try SessionHarness()
         harness.shard.find(harness.key, of: harness.app) { _ in
             // The next request of the same connection comes at once. It releases a session that is not stored and holds
@@ -78,7 +78,7 @@ import Testing
         #expect(try harness.value("/p/count") == "99")
     }
 
-    @Test func `a creation says what was coerced in its state, once`() throws {
+    @Test func `a creation answers with the coercions of its state, once`() throws {
         let harness = try SessionHarness()
         let state = #"{"p":{"count":500,"limits":{"high":-9},"marks":[1]}}"#
         guard case .created(_, let coerced) = try create(harness, state: state) else {
@@ -93,7 +93,7 @@ import Testing
         #expect(try harness.dispatch(#"{"add":0}"#).coerced.isEmpty)
     }
 
-    @Test func `a state that is coerced to the default is told too`() throws {
+    @Test func `a coercion to the default value is in the answer, too`() throws {
         let harness = try SessionHarness()
         guard case .created(_, let coerced) = try create(harness, state: #"{"p":{"count":-5}}"#) else {
             Issue.record("not created")
@@ -126,7 +126,10 @@ import Testing
         ("/p/items/b/parts/x~1y", "/p/items/1/parts/0"), ("/p/list/1", "/p/list/1"), ("/p/items/c", "/p/items/c"),
         ("", ""),
     ])
-    func `an element that a key path names stands at an index in a document`(keyPath: String, place: String) throws {
+    func `a key path with an element's id becomes a pointer with the element's index`(
+        keyPath: String,
+        place: String
+    ) throws {
         let document = try JSONValue(
             parsing: #"{"p":{"count":1,"items":[{"id":7},{"id":"b","parts":[{"id":"x/y"}]}],"list":[1,2]}}"#
         )
@@ -143,7 +146,7 @@ import Testing
         (#"{"p":{"cuont":5}}"#, "/state/p/cuont", 23), (#"{"p":{"count":"5"}}"#, "/state/p/count", 23),
         (#"{"p":{"items":[{"id":"a"},{"id":"a"}]}}"#, "/state/p/items/1", 35), ("5", "/state", 9),
     ])
-    func `a fault in a state to begin with has its place in the body`(
+    func `an error in an initial state has its pointer into the body`(
         _ state: String,
         pointer: String,
         offset: Int
@@ -158,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown session of an explicit app is stored by nothing but creation`() throws {
+    @Test func `only a creation stores a session of an explicit app`() throws {
         let harness = try SessionHarness(policy: .explicit)
         #expect(try !harness.session().isStored)
         #expect(harness.shard.residentCount == 0)
@@ -187,7 +190,7 @@ import Testing
         #expect(resumed.first[0].text.contains("history-gone"))
     }
 
-    @Test func `a stored document of another shape fails its session and stays as it is`() throws {
+    @Test func `a stored document of another shape makes its session unreadable and stays as it is`() throws {
         let harness = try SessionHarness()
         let snapshot = StateSnapshot(version: 0, schema: 1, state: Array(#"{"p":{"count":"many"}}"#.utf8))
         _ = try harness.ask {
@@ -203,7 +206,7 @@ import Testing
         #expect(harness.shard.residentCount == 0)
     }
 
-    @Test func `a full memory puts idle sessions out, and refuses when all hold what storage does not`() throws {
+    @Test func `a full memory evicts idle sessions, and refuses loads if all sessions have unstored data`() throws {
         let harness = try SessionHarness(limits: SessionLimits(residentBytesMax: 10_000))
         let title = String(repeating: "a", count: 10_000)
         try harness.dispatch(#"{"rename":"\#(title)"}"#)
@@ -221,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `the document that a session begins with counts as memory`() throws {
+    @Test func `the document of a creation is part of the session's memory`() throws {
         let harness = try SessionHarness(limits: SessionLimits(tailBytesMax: 0))
         let title = String(repeating: "a", count: 100_000)
         _ = try create(harness, state: #"{"p":{"title":"\#(title)"}}"#)
@@ -231,7 +234,7 @@ import Testing
         #expect(abs(try harness.session().memoryBytes - created) < 1_000)
     }
 
-    @Test func `what waits for the next entry counts as memory`() throws {
+    @Test func `changes that wait for the next entry are part of the session's memory`() throws {
         let harness = try SessionHarness(limits: SessionLimits(tailBytesMax: 0))
         try harness.dispatch(#"{"insert":{"id":"a","at":0}}"#)
         let before = try harness.session().memoryBytes
@@ -243,7 +246,7 @@ import Testing
         #expect(try harness.session().memoryBytes < before + 101_000)
     }
 
-    @Test func `a session that is never quiet is still snapshotted`() throws {
+    @Test func `a session without a quiet moment still gets snapshots`() throws {
         let harness = try SessionHarness(limits: SessionLimits(logVersionsMax: 4, snapshotBytesMin: 400))
         var boxes = (0..<4).map { harness.send(#"{"mark":\#($0)}"#) }
         for mark in 4..<60 {
@@ -254,7 +257,7 @@ import Testing
         #expect(try harness.session().info().retainedFrom > 1)
     }
 
-    @Test func `a state that storage refused at creation was never visible and leaves nothing`() throws {
+    @Test func `the state of a failed creation is never visible and leaves nothing`() throws {
         let harness = try SessionHarness()
         try harness.subscribe("/p/count")
         harness.storage.failNext(.full(detail: "no space"))
@@ -277,7 +280,7 @@ import Testing
         )
     }
 
-    @Test func `deleting a session whose creation fails is answered`() throws {
+    @Test func `a deletion behind a failed creation is answered`() throws {
         let harness = try SessionHarness()
         harness.storage.hold()
         let box = harness.send(#"{"add":1}"#)
@@ -305,7 +308,7 @@ import Testing
         #expect(try harness.value("/p/count") == "0")
     }
 
-    @Test func `a session after a deletion in doubt has a history of another name`() throws {
+    @Test func `a session has a new epoch after a deletion with an unknown outcome`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"add":1}"#)
         let session = try harness.session()
@@ -357,7 +360,7 @@ import Testing
         (#"[{"op":"add","path":"/p/groups/07","value":{"id":7}}]"#, "/p/groups/07", #"{"id":7}"#),
         (#"[{"op":"replace","path":"/p/title","value":5,}]"#, "/0/value", "}]"),
     ])
-    func `a log of another shape fails its session, with the key path and the byte`(
+    func `a log of another shape makes its session unreadable, with the key path and the byte`(
         log: String,
         pointer: String,
         fault: String
@@ -373,7 +376,7 @@ import Testing
         }
     }
 
-    @Test func `a cursor of the default state is none of a session that was created with another`() throws {
+    @Test func `a cursor of the default state is not valid after a creation with another state`() throws {
         let harness = try SessionHarness()
         let before = try harness.session().read(.root).get().cursor
         _ = try create(harness, state: #"{"p":{"count":5}}"#)
@@ -383,7 +386,7 @@ import Testing
         #expect(throws: SessionError.self) { try harness.dispatch(#"{"add":1}"#, expected: [short]) }
     }
 
-    @Test func `a snapshot holds what the log holds, not what transient events did after it`() throws {
+    @Test func `a snapshot has the changes of the log, and no later transient changes`() throws {
         let harness = try SessionHarness(limits: SessionLimits(snapshotBytesMin: 1))
         try harness.dispatch(#""nothing""#)
         harness.storage.hold()

@@ -296,7 +296,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: rows.indices) func `a machine does this and nothing else`(index: Int) {
+    @Test(arguments: rows.indices) func `a machine requests exactly these actions`(index: Int) {
         let (beginning, script, expected) = Self.rows[index]
         var driver = Driver(beginning, queuedMax: 2)
         var parts: [String] = []
@@ -308,7 +308,7 @@ import Testing
         #expect(parts.joined(separator: " | ") == expected, "\(script)")
     }
 
-    @Test(arguments: rows.indices) func `nothing waits when everything was answered`(index: Int) {
+    @Test(arguments: rows.indices) func `no bytes wait when all dispatches are answered`(index: Int) {
         let (beginning, script, _) = Self.rows[index]
         var driver = Driver(beginning, queuedMax: 2)
         for word in script.split(separator: " ") {

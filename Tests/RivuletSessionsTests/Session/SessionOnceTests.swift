@@ -20,7 +20,7 @@ import Testing
         #expect(try harness.session().info().version == 2)
     }
 
-    @Test func `a retry that was answered counts as memory no longer`() throws {
+    @Test func `a retry leaves the session's memory when it is answered`() throws {
         let harness = try SessionHarness()
         let body = #"{"rename":"\#(String(repeating: "x", count: 10_000))"}"#
         _ = try harness.once(body, key: "k")
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [#""nothing""#, #""peek""#, #"{"quietAdd":3}"#])
-    func `dispatches without an entry of the log keep their answers too`(_ event: String) throws {
+    func `dispatches without a log entry keep their answers, too`(_ event: String) throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"add":1}"#)
         let first = try harness.once(event, key: "k")
@@ -65,7 +65,7 @@ import Testing
         #expect(try harness.once(#""nothing""#, key: "k").isReplay)
     }
 
-    @Test func `a key is good for one request only`() throws {
+    @Test func `a key belongs to one request only`() throws {
         let harness = try SessionHarness()
         _ = try harness.once(#"{"add":5}"#, key: "k")
         for isRestarted in [false, true] {
@@ -78,7 +78,7 @@ import Testing
         #expect(try harness.value("/p/count") == "5")
     }
 
-    @Test func `a request that is under way is refused, and its key is free when it is answered`() throws {
+    @Test func `a retry of an unanswered request is refused, and gets the answer later`() throws {
         let harness = try SessionHarness()
         harness.storage.hold()
         let first = harness.sendOnce(#"{"add":5}"#, key: "k")
@@ -96,7 +96,7 @@ import Testing
         #expect(try harness.session().isIdle)
     }
 
-    @Test func `what was refused may be tried again under the same key`() throws {
+    @Test func `a refused request may be sent again under the same key`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"add":1}"#)
         guard case .failure(.rejected) = try harness.tryOnce(#"{"rename":""}"#, key: "k"),
@@ -109,7 +109,7 @@ import Testing
         #expect(try !harness.once(#"{"add":1}"#, key: "l").isReplay)
     }
 
-    @Test func `a failed append keeps nothing, and a retry is a first request`() throws {
+    @Test func `a failed append stores no answer, and a retry is a first request`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"add":1}"#)
         harness.storage.failNext(.full(detail: "no space"))
@@ -121,7 +121,7 @@ import Testing
         #expect(try harness.value("/p/count") == "6")
     }
 
-    @Test func `after an append in doubt the answer is found where it was stored, and the event done where it was not`()
+    @Test func `after an append with an unknown outcome a retry gets the stored answer, or runs the event`()
         throws
     {
         for isWritten in [false, true] {
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `an answer is kept for its time, and then the key is new`() throws {
+    @Test func `an answer is kept for its lifetime, and then the key is new`() throws {
         let harness = try SessionHarness()
         _ = try harness.once(#"{"add":5}"#, key: "k")
         harness.wallClock.advance(by: .seconds(86_400))
@@ -148,7 +148,7 @@ import Testing
         #expect(try harness.value("/p/count") == "10")
     }
 
-    @Test func `one key more than the limit is refused until the oldest answer is too old`() throws {
+    @Test func `a key beyond the limit is refused until the oldest answer expires`() throws {
         let harness = try SessionHarness(limits: SessionLimits(idempotencyRecordsMax: 2))
         for key in ["a", "b"] {
             _ = try harness.once(#"{"add":1}"#, key: key)
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `answers that take too many bytes refuse another key`() throws {
+    @Test func `a further key is refused when stored answers take too many bytes`() throws {
         let harness = try SessionHarness(limits: SessionLimits(idempotencyRecordBytesMax: 40))
         _ = try harness.once(#"{"add":1}"#, key: "a")
         guard case .failure(.keysFull) = try harness.tryOnce(#"{"add":1}"#, key: "b") else {
@@ -182,7 +182,7 @@ import Testing
         try harness.dispatch(#"{"add":1}"#)
     }
 
-    @Test func `a retry is not asked for the condition that the first request has met`() throws {
+    @Test func `a retry gets the first answer even if the condition no longer holds`() throws {
         let harness = try SessionHarness()
         let cursor = try harness.dispatch(#"{"add":1}"#).cursor
         #expect(try !harness.once(#"{"add":5}"#, key: "k", expected: [cursor]).isReplay)
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `dispatches with keys happen in their order, in whatever order storage answers`() throws {
+    @Test func `dispatches with keys run in their order, whatever the order of storage's answers`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"mark":0}"#)
         harness.storage.holdReads()
@@ -203,7 +203,7 @@ import Testing
         #expect(try harness.value("/p/marks") == "[0,1,2,3,4,5]")
     }
 
-    @Test func `a retry waits for the dispatches before it, and what was refused holds up none`() throws {
+    @Test func `a retry waits for earlier dispatches, and a refused dispatch delays none`() throws {
         let harness = try SessionHarness()
         _ = try harness.once(#"{"mark":0}"#, key: "k")
         harness.storage.holdReads()
@@ -230,7 +230,7 @@ import Testing
         #expect(try harness.value("/p/marks") == "[2,1,0]")
     }
 
-    @Test func `a session that was deleted and made anew knows no key`() throws {
+    @Test func `a session that was deleted and created again has no keys`() throws {
         let harness = try SessionHarness()
         _ = try harness.once(#"{"add":5}"#, key: "k")
         var isDeleted = false
@@ -247,7 +247,7 @@ import Testing
         #expect(stored?.tail.map(\.commandID) == ["k", nil])
     }
 
-    @Test func `a written value becomes the bound event`() throws {
+    @Test func `a value written at a bound key path becomes the binding's event`() throws {
         let harness = try SessionHarness()
         let answer = try harness.write("250", to: "/p/count").get()
         #expect(try harness.value("/p/count") == "100")

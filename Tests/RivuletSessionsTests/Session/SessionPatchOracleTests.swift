@@ -44,7 +44,7 @@ import Testing
     private static let viewPaths = ["", "/accounts", "/accounts/a/entries", "/titles", "/rich", "/rich/a/title"]
 
     @Test(arguments: 0..<24)
-    func `snapshots and patches lead to the state`(seed: UInt64) throws {
+    func `a snapshot and its patches give the session's state`(seed: UInt64) throws {
         var program = LedgerProgram(seed: seed)
         let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: seed % 3 == 0 ? 2 : 1_000))
         harness.deploy(LedgerApp())
@@ -102,7 +102,7 @@ import Testing
         )
     }
 
-    @Test func `a patch names elements by their index at that moment`() throws {
+    @Test func `a patch addresses elements by their index at that moment`() throws {
         let harness = try SessionHarness()
         harness.deploy(LedgerApp())
         for id in ["a", "b", "c"] { try harness.dispatch(#"{"open":{"_0":"\#(id)","at":9}}"#) }
@@ -124,7 +124,7 @@ import Testing
         #expect(outer.event.text.hasPrefix(#"[{"op":"remove","path":"/p/accounts/0"}"#))
     }
 
-    @Test func `what is not there is null, and comes and goes as the whole document`() throws {
+    @Test func `a missing value is null, and its addition and removal replace the whole document`() throws {
         let harness = try SessionHarness()
         harness.deploy(LedgerApp())
         let topic = StreamTopic(paths: [JSONPointer(tokens: ["p", "accounts", "a", "title"])], format: .jsonPatch)
@@ -141,7 +141,7 @@ import Testing
         )
     }
 
-    @Test func `streams of both formats are told of the same change, each in its own`() throws {
+    @Test func `streams of both formats get the same change, each in its format`() throws {
         let harness = try SessionHarness()
         harness.deploy(LedgerApp())
         let path = [JSONPointer(tokens: ["p", "name"])]

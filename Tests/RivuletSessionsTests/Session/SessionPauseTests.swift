@@ -45,7 +45,7 @@ import Testing
 
     // MARK: - Restores and resets
 
-    @Test func `a version is restored by a job, and events that come meanwhile follow it`() throws {
+    @Test func `a job restores a version, and later events wait for it`() throws {
         let harness = try harness()
         for _ in 0..<3 { try harness.dispatch(#"{"add":1}"#) }
         harness.work.isHeld = true
@@ -67,7 +67,7 @@ import Testing
         #expect(try harness.value("/p/count") == "11")
     }
 
-    @Test func `a reset is made again on the head that a failure has left`() throws {
+    @Test func `a reset is repeated on the state that remains after a failed append`() throws {
         let (harness, failing, reset) = try reset(behind: .unavailable(detail: "no disk"))
         guard case .failure = try harness.wait(for: failing) else {
             Issue.record("the event was stored")
@@ -81,7 +81,7 @@ import Testing
         #expect(answer.changes.first?.path == "/p/count")
     }
 
-    @Test func `a reset that is made again is for the expected cursor only`() throws {
+    @Test func `a repeated reset still checks the expected cursor`() throws {
         let harness = try harness()
         try harness.dispatch(#"{"add":1}"#)
         harness.storage.failNext(.unavailable(detail: "no disk"))
@@ -102,7 +102,7 @@ import Testing
         #expect(try harness.value("/p/count") == "1")
     }
 
-    @Test func `a restored document takes no room of events that come meanwhile`() throws {
+    @Test func `a restored document does not use up the room of waiting events`() throws {
         let harness = try SessionHarness(limits: SessionLimits(turnJSONBytesMax: 0, waitingBytesMax: 4_000))
         try harness.dispatch(#"{"rename":"\#(String(repeating: "n", count: 6_000))"}"#)
         harness.work.isHeld = true
@@ -117,7 +117,7 @@ import Testing
         _ = try harness.wait(for: late).get()
     }
 
-    @Test func `a reset of a session that leaves memory is refused`() throws {
+    @Test func `a reset is refused when its session is evicted`() throws {
         let (harness, failing, reset) = try reset(behind: .indeterminate(detail: "no disk"))
         _ = try harness.wait(for: failing)
         harness.work.runNext()
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `a deletion waits for a reset under way`() throws {
+    @Test func `a deletion waits for an unfinished reset`() throws {
         let harness = try harness()
         try harness.dispatch(#"{"add":1}"#)
         harness.work.isHeld = true
@@ -143,7 +143,7 @@ import Testing
 
     // MARK: - Creations
 
-    @Test func `a document is laid over the default by a job, and events that come meanwhile follow it`() throws {
+    @Test func `a job merges a document into the default, and later events wait for it`() throws {
         let harness = try harness()
         harness.work.isHeld = true
         let created = create(#"{"p":{"count":5}}"#, harness)
@@ -161,7 +161,7 @@ import Testing
         #expect(try harness.value("/p/count") == "6")
     }
 
-    @Test func `a creation behind one that is refused is made with its own document`() throws {
+    @Test func `a creation behind a refused creation uses its own document`() throws {
         let harness = try harness()
         harness.work.isHeld = true
         let refused = create(#"{"p":{"count":"many"}}"#, harness)
@@ -216,7 +216,7 @@ import Testing
         #expect(try harness.value("/p/count") == "5")
     }
 
-    @Test func `the default that storage gets with the first event is written by a job`() throws {
+    @Test func `a job writes the default state that is stored with the first event`() throws {
         let harness = try harness()
         harness.work.isHeld = true
         let first = harness.send(#"{"add":1}"#)

@@ -54,7 +54,7 @@ import Testing
         #expect(try harness.dispatch(#"{"label":"short"}"#).version == 2)
     }
 
-    @Test func `a state that is full element by element has room again when one goes`() throws {
+    @Test func `a state that elements have filled has room again when an element is removed`() throws {
         let harness = try notebook()
         var count = 0
         while count < Self.limit,
@@ -72,14 +72,14 @@ import Testing
         #expect(try harness.value("").utf8.count <= Self.limit)
     }
 
-    @Test func `what is written over and over does not count again and again`() throws {
+    @Test func `a value that is written repeatedly adds its size once`() throws {
         let harness = try notebook()
         for _ in 0..<20 { try harness.dispatch(#"{"write":"\#(letters(6_000))"}"#) }
         for _ in 0..<20 { try harness.dispatch(#"{"sketch":"\#(letters(3_000))"}"#) }
         try expectFull(harness, #"{"sketch":"\#(letters(4_000))"}"#)
     }
 
-    @Test func `a change that storage refused leaves its room behind`() throws {
+    @Test func `a change that storage refused gives its room back`() throws {
         let harness = try notebook()
         try harness.dispatch(#"{"write":"a"}"#)
         for _ in 0..<3 {

@@ -34,7 +34,7 @@ import Testing
 
     // MARK: - Reads
 
-    @Test func `reads of one moment share a job, and a later read sees what was acknowledged before it`() throws {
+    @Test func `simultaneous reads share a job, and a later read sees earlier acknowledged events`() throws {
         let harness = try harness(titleBytes: 70_000)
         harness.work.isHeld = true
         let early = [try read("/p", harness), try read("/p", harness)]
@@ -50,7 +50,7 @@ import Testing
         #expect(harness.work.count == 0)
     }
 
-    @Test func `a read of nothing is refused by the job`() throws {
+    @Test func `the job of a read refuses a path without a value`() throws {
         let harness = try harness()
         let answers = try read("/p/items/none", harness)
         #expect(answers.texts == [nil])
@@ -67,7 +67,7 @@ import Testing
         #expect(answers.all.count == 1)
     }
 
-    @Test func `a refused condition gives the state that a job wrote`() throws {
+    @Test func `the refusal of a condition has the state that a job wrote`() throws {
         let harness = try harness(titleBytes: 70_000)
         let cursor = try harness.session().read(.root).get().cursor
         try harness.dispatch(#"{"add":1}"#)
@@ -85,7 +85,7 @@ import Testing
 
     // MARK: - Streams
 
-    @Test func `streams that join while a snapshot is written get it, and one change to the present`() throws {
+    @Test func `streams that join while a snapshot is written get the snapshot and one change`() throws {
         let harness = try harness()
         harness.work.isHeld = true
         harness.ask(try StreamTopic(paths: [JSONPointer(parsing: "")]))
@@ -108,7 +108,7 @@ import Testing
     /// An event with more bytes than a quarter of the snapshot, so that no change leads from the snapshot to it.
     private func rename(_ digit: Int) -> String { #"{"rename":"\#(String(repeating: "\(digit)", count: 6_000))"}"# }
 
-    @Test func `a snapshot that the session left behind twice is written while events wait`() throws {
+    @Test func `the third attempt at a snapshot pauses events`() throws {
         let harness = try harness()
         harness.work.isHeld = true
         harness.ask(try StreamTopic(paths: [JSONPointer(parsing: "/p")]))
@@ -130,7 +130,7 @@ import Testing
         #expect(harness.sink.delivered.last?.event.text.contains("2222") == true)
     }
 
-    @Test func `a small path of a large state needs one job, however large the change is beside it`() throws {
+    @Test func `a small path of a large state needs one job, however large a change elsewhere is`() throws {
         let harness = try harness()
         harness.work.isHeld = true
         harness.ask(try StreamTopic(paths: [JSONPointer(parsing: "/p/count")]))
@@ -159,7 +159,7 @@ import Testing
         _ = try harness.wait(for: late).get()
     }
 
-    @Test func `a snapshot during which an earlier event becomes visible is written once more`() throws {
+    @Test func `a snapshot is written again if an earlier event becomes visible during its job`() throws {
         let harness = try harness()
         harness.work.isHeld = true
         harness.ask(try StreamTopic(paths: [JSONPointer(parsing: "/p")]))
@@ -177,7 +177,7 @@ import Testing
         #expect(harness.sink.joined.first?.first[0].text.contains("2222") == true)
     }
 
-    @Test func `a stream that waits for a snapshot of a session that is deleted is refused`() throws {
+    @Test func `a stream that waits for a snapshot is refused when its session is deleted`() throws {
         let harness = try harness()
         harness.work.isHeld = true
         harness.ask(try StreamTopic(paths: [JSONPointer(parsing: "")]))
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `plain and compressed streams each have a snapshot that was prepared for them`() throws {
+    @Test func `plain and compressed streams each get a prepared snapshot`() throws {
         let harness = try harness()
         harness.work.isHeld = true
         let topic = try StreamTopic(paths: [JSONPointer(parsing: "")])
@@ -208,7 +208,7 @@ import Testing
         #expect(firsts.map { $0 === compressed } == [false, false, true, true])
     }
 
-    @Test func `a crowd that waited joins in several turns`() throws {
+    @Test func `many waiting streams join in several turns`() throws {
         let harness = try harness()
         harness.work.isHeld = true
         let topic = try StreamTopic(paths: [JSONPointer(parsing: "/p")])
@@ -225,7 +225,7 @@ import Testing
         #expect(harness.sink.delivered.count == 1)
     }
 
-    @Test func `a merged resume is written by a job, and goes on to the present`() throws {
+    @Test func `a job writes a merged resume, and later changes follow it`() throws {
         let harness = try harness()
         let joined = try harness.subscribe("/p/count")
         try harness.dispatch(#"{"add":1}"#)
@@ -244,7 +244,7 @@ import Testing
         #expect(resumed.cursor.position.version == 3)
     }
 
-    @Test func `a session that is not stored leaves once its job is done`() throws {
+    @Test func `an unstored session is evicted once its job is done`() throws {
         let harness = try SessionHarness(limits: SessionLimits(turnJSONBytesMax: 0))
         harness.work.isHeld = true
         var answers = 0
@@ -258,7 +258,7 @@ import Testing
         #expect(harness.shard.residentCount == 0)
     }
 
-    @Test func `jobs that read the past wait for each other, and keep their places`() throws {
+    @Test func `jobs that read earlier versions wait for each other, and keep their slots`() throws {
         let harness = try harness(SessionLimits(turnJSONBytesMax: 0, resumesMax: 3))
         try harness.dispatch(#"{"add":1}"#)
         harness.work.isHeld = true
@@ -281,7 +281,7 @@ import Testing
         #expect(answers >= 3)
     }
 
-    @Test func `a path that was small is read at once from then on`() throws {
+    @Test func `a path with a small value is read without a job from then on`() throws {
         let harness = try harness()
         #expect(try read("/p/count", harness).texts == ["0"])
         harness.work.isHeld = true
@@ -300,7 +300,7 @@ import Testing
 
     // MARK: - Storage
 
-    @Test func `events go on while a job writes the stored snapshot, and a job loads it again`() throws {
+    @Test func `events continue while a job writes the stored snapshot, and a job loads it again`() throws {
         let harness = try harness(SessionLimits(turnJSONBytesMax: 0, snapshotVersionsMax: 4, snapshotBytesMin: 0))
         harness.work.isHeld = true
         for _ in 0..<6 { _ = harness.send(#"{"add":1}"#) }
@@ -329,7 +329,7 @@ import Testing
         #expect(try harness.value("/p/count") == "3")
     }
 
-    @Test func `a crowd that waited for a session is handed it in several turns`() throws {
+    @Test func `many requests that waited for a session get it in several turns`() throws {
         let harness = try harness()
         harness.restart()
         var count = 0
@@ -344,7 +344,7 @@ import Testing
         #expect(count == 600)
     }
 
-    @Test func `a version of the past is made and written by a job`() throws {
+    @Test func `a job makes and writes an earlier version`() throws {
         let harness = try harness()
         try harness.dispatch(#"{"add":1}"#)
         var answer: Result<StateAnswer, SessionError>?
@@ -358,7 +358,7 @@ import Testing
 
     // MARK: - Leaving memory
 
-    @Test func `a watched session leaves once a job has found what it leaves behind`() throws {
+    @Test func `a watched session is passivated after a job has measured what must be kept`() throws {
         let harness = try harness()
         let joined = try harness.subscribe("/p/count")
         try harness.dispatch(#""forget""#)
@@ -378,7 +378,7 @@ import Testing
         #expect(harness.sink.delivered.last?.group == joined.group)
     }
 
-    @Test func `a session that changed since is looked at again before it leaves`() throws {
+    @Test func `a session that changed during the job is measured again before it is passivated`() throws {
         let harness = try harness()
         try harness.subscribe("/p/count")
         try harness.dispatch(#""forget""#)

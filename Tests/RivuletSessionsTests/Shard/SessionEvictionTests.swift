@@ -34,7 +34,7 @@ import Testing
         numbers.filter { harness.shard.resident(key($0)) != nil }
     }
 
-    @Test func `a full memory puts the oldest out, and no more than makes some room`() throws {
+    @Test func `a full memory evicts the oldest sessions, and only as many as needed`() throws {
         let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 32))
         for number in 0..<32 { try use(number, in: harness) }
         try use(0, in: harness)
@@ -42,7 +42,7 @@ import Testing
         #expect(resident(0...32, in: harness) == [0] + Array(3...32))
     }
 
-    @Test func `sessions that cannot leave are not asked again before a second is over`() throws {
+    @Test func `sessions that cannot be evicted are not checked again within a second`() throws {
         let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 1))
         try use(0, in: harness)
         // The field is in memory only, so the session cannot be evicted under its stream.
@@ -55,7 +55,7 @@ import Testing
         #expect(harness.shard.resident(key(0)) == nil)
     }
 
-    @Test func `what leaves when its time is over leaves in turns`() throws {
+    @Test func `idle sessions are evicted in several turns`() throws {
         let harness = try SessionHarness()
         for number in 0..<200 { try use(number, in: harness) }
         harness.uptime.advance(by: .seconds(600))
@@ -66,7 +66,7 @@ import Testing
         #expect(harness.shard.residentCount == 0)
     }
 
-    @Test func `a session in use stays when the others' time is over`() throws {
+    @Test func `a session in use stays when idle sessions are evicted`() throws {
         let harness = try SessionHarness()
         for number in 0..<4 { try use(number, in: harness) }
         harness.uptime.advance(by: .seconds(299))
@@ -76,7 +76,7 @@ import Testing
         #expect(resident(0..<4, in: harness) == [2])
     }
 
-    @Test func `sessions that come and go at once leave nothing behind`() throws {
+    @Test func `sessions that are loaded and released at once leave nothing behind`() throws {
         let harness = try SessionHarness()
         for number in 0..<1_000 { _ = try find(number, in: harness) }
         #expect(harness.shard.residentCount == 0)
@@ -88,7 +88,7 @@ import Testing
         #expect(harness.shard.residentBytes == 0)
     }
 
-    @Test func `memory that a session took while it was there makes room wanting`() throws {
+    @Test func `the growth of a resident session leads to evictions`() throws {
         let harness = try SessionHarness(limits: SessionLimits(residentBytesMax: 100_000, tailBytesMax: 0))
         harness.deploy(NotebookApp())
         try send(#"{"write":"\#(letters(100_000))"}"#, to: 0, in: harness)
@@ -98,7 +98,7 @@ import Testing
         #expect(harness.shard.residentBytes < 100_000)
     }
 
-    @Test func `a session that grows puts others out without a further one being loaded`() throws {
+    @Test func `a growing session evicts others, also if no further session is loaded`() throws {
         let harness = try notebook(bytesMax: 450_000)
         for number in 0..<16 { try write(20_000, to: number, in: harness) }
         let growing = try find(15, in: harness).get()
@@ -112,7 +112,7 @@ import Testing
         #expect(harness.shard.resident(key(0)) == nil)
     }
 
-    @Test func `sessions that cannot leave do not grow while memory is full, but shrink`() throws {
+    @Test func `sessions that cannot be evicted may shrink, but not grow, while memory is full`() throws {
         let harness = try notebook(bytesMax: 300_000)
         let sessions = try (0..<8).map { number in
             try write(1_000, to: number, in: harness)
@@ -146,7 +146,7 @@ import Testing
         try send(#"{"go":0}"#, to: full, in: harness).expectAccepted()
     }
 
-    @Test func `a session that is refused room has it when the others can leave again`() throws {
+    @Test func `a session that was refused for lack of memory gets memory when others can be evicted again`() throws {
         let harness = try notebook(bytesMax: 105_000)
         let sessions = try (0..<2).map { number in
             try write(1_000, to: number, in: harness)
@@ -169,7 +169,7 @@ import Testing
         try send(#"{"sketch":"b"}"#, to: sessions[1], in: harness).expectAccepted()
     }
 
-    @Test func `sessions that are known to be held do not keep others from leaving`() throws {
+    @Test func `sessions that are known to be held do not prevent the eviction of others`() throws {
         let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 201))
         for number in 0..<200 {
             try use(number, in: harness)
@@ -182,7 +182,7 @@ import Testing
         #expect(resident(0...201, in: harness) == Array(0..<200))
     }
 
-    @Test func `sessions that have to be looked at before they are known to be held are asked in turns`() throws {
+    @Test func `sessions that may be held are checked in several turns`() throws {
         let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 201))
         for number in 0..<200 {
             try use(number, in: harness)
@@ -195,7 +195,7 @@ import Testing
         #expect(try find(201, in: harness).get().key == key(201))
     }
 
-    @Test func `a turn that is lost does not keep sessions in memory for ever`() throws {
+    @Test func `idle sessions are evicted even if the job of one turn was refused`() throws {
         let harness = try SessionHarness()
         for number in 0..<200 { try use(number, in: harness) }
         harness.uptime.advance(by: .seconds(600))
@@ -209,7 +209,7 @@ import Testing
         #expect(harness.shard.residentCount == 0)
     }
 
-    @Test func `a turn of making room that is lost does not keep memory full for ever`() throws {
+    @Test func `a full memory is freed even if the job of one turn was refused`() throws {
         let harness = try SessionHarness(limits: SessionLimits(residentSessionsMax: 4))
         for number in 0..<4 { try use(number, in: harness) }
         harness.executor.refuseJobs(true)
@@ -239,7 +239,7 @@ import Testing
         #expect(harness.shard.passivatedCount == 1)
     }
 
-    @Test func `a session that finds no room to be loaded keeps its transient state`() throws {
+    @Test func `a session that cannot be loaded for lack of memory keeps its transient state`() throws {
         let harness = try passivatedBesideHeld()
         #expect(throws: SessionError.self) { try harness.session() }
         #expect(harness.shard.passivatedCount == 1)
@@ -249,7 +249,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a session that is asked for again and again in vain is taken down once`(isFull: Bool) throws {
+    func `repeated failed requests for a session schedule its removal once`(isFull: Bool) throws {
         let harness = try isFull ? passivatedBesideHeld() : SessionHarness()
         if !isFull { try park(in: harness) }
         for _ in 0..<200 {

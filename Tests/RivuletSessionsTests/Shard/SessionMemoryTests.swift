@@ -12,7 +12,7 @@ import Testing
         return harness
     }
 
-    @Test func `transient state counts as memory`() throws {
+    @Test func `transient state is part of a session's memory`() throws {
         let harness = try notebook()
         let before = try harness.session().memoryBytes
         try harness.subscribe("/t")
@@ -20,7 +20,7 @@ import Testing
         #expect(try harness.session().memoryBytes > before + 100_000)
     }
 
-    @Test func `the same field written over and over does not count again and again`() throws {
+    @Test func `repeated writes of one field add its size once`() throws {
         let harness = try notebook()
         try harness.dispatch(#"{"write":"a"}"#)
         let before = try harness.session().memoryBytes
@@ -28,7 +28,7 @@ import Testing
         #expect(try harness.session().memoryBytes < before + 50_000)
     }
 
-    @Test func `events that wait and changes that are not durable yet count as memory`() throws {
+    @Test func `waiting events and changes that are not durable yet are part of a session's memory`() throws {
         let harness = try notebook()
         try harness.dispatch(#"{"write":"a"}"#)
         let before = try harness.session().memoryBytes
@@ -41,7 +41,7 @@ import Testing
         #expect(try harness.session().memoryBytes < before + 250_000)
     }
 
-    @Test func `what a view keeps for its streams counts as memory`() throws {
+    @Test func `a view's data for its streams is part of the session's memory`() throws {
         let harness = try notebook(SessionLimits(tailBytesMax: 1_000_000))
         try harness.dispatch(#"{"write":"a"}"#)
         try harness.subscribe(StreamTopic(view: "NotebookView", paths: []))
@@ -51,7 +51,7 @@ import Testing
         #expect(try harness.session().memoryBytes > before + 290_000)
     }
 
-    @Test func `transient fields of elements count as soon as their session is loaded`() throws {
+    @Test func `transient fields of elements are part of the session's memory from its load on`() throws {
         let harness = try notebook()
         let lines = (0..<1_000).map { #"{"id":"\#($0)"}"# }.joined(separator: ",")
         let document = JSONReader(Array(#"{"p":{"lines":[\#(lines)]}}"#.utf8))
@@ -70,15 +70,14 @@ import Testing
         #expect(session.memoryBytes >= bytes + 4_096)
     }
 
-    @Test func `with the least memory a session takes an event that makes it larger, and with less it does not`() throws
-    {
+    @Test func `a session accepts an event that makes it larger with the least memory, and not with less`() throws {
         let least = AppHost(NotebookApp()).residentBytesLeast
         #expect(try notebook(SessionLimits(residentBytesMax: least)).dispatch(#"{"write":"a"}"#).version == 1)
         let harness = try notebook(SessionLimits(residentBytesMax: least - 4_096))
         #expect(throws: SessionError.self) { try harness.dispatch(#"{"write":"a"}"#) }
     }
 
-    @Test func `streams count as memory`() throws {
+    @Test func `streams are part of a session's memory`() throws {
         let harness = try notebook()
         let before = try harness.session().memoryBytes
         try harness.subscribe("/p/text")

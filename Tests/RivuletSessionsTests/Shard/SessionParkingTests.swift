@@ -19,7 +19,7 @@ import Testing
         harness.shard.evict()
     }
 
-    @Test func `a watched session leaves memory, and its stream goes on where it was`() throws {
+    @Test func `a watched session is passivated, and its stream continues`() throws {
         let (harness, joined) = try watched()
         let before = try harness.session().read(.root).get().cursor
         park(harness)
@@ -37,7 +37,7 @@ import Testing
         #expect(try harness.session().info().streams == 1)
     }
 
-    @Test func `a cursor from before is still good afterwards, and so is If-Match`() throws {
+    @Test func `a cursor stays valid over a passivation, for streams and for If-Match`() throws {
         let (harness, _) = try watched()
         let cursor = try harness.session().read(.root).get().cursor
         park(harness)
@@ -53,7 +53,7 @@ import Testing
         )
     }
 
-    @Test func `a stream joins the group that was there before`() throws {
+    @Test func `a stream joins the group that existed before the passivation`() throws {
         let (harness, joined) = try watched()
         park(harness)
         #expect(try harness.subscribe("/p/count").group == joined.group)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"quietAdd":1}"#, #"{"note":"kept in memory only"}"#])
-    func `a state that cannot be given back whole stays in memory under its streams`(event: String) throws {
+    func `a state that could not be restored completely stays in memory while it has streams`(event: String) throws {
         let (harness, _) = try watched()
         try harness.dispatch(event)
         park(harness)
@@ -104,7 +104,7 @@ import Testing
         #expect(try harness.value("/t/lastEvent") == #""peek""#)
     }
 
-    @Test func `transient state outlives the last stream by the time that an idle session has`() throws {
+    @Test func `transient state outlives the last stream by the idle time of a session`() throws {
         let (harness, joined) = try watched()
         try harness.dispatch(#"{"add":1}"#)
         park(harness)
@@ -117,7 +117,7 @@ import Testing
         #expect(try harness.value("/t/lastEvent") == "null")
     }
 
-    @Test func `transient state that nobody watches any more goes when its time is over`() throws {
+    @Test func `transient state without streams is deleted when its idle time is over`() throws {
         let (harness, joined) = try watched()
         try harness.dispatch(#"{"add":1}"#)
         park(harness)
@@ -128,7 +128,7 @@ import Testing
         #expect(try harness.value("/t/lastEvent") == "null")
     }
 
-    @Test func `what is kept of a session out of memory counts`() throws {
+    @Test func `the data of a passivated session is part of the shard's memory`() throws {
         let (harness, joined) = try watched()
         let loaded = harness.shard.residentBytes
         #expect(loaded > 4_000)
@@ -141,7 +141,7 @@ import Testing
         #expect(harness.shard.residentBytes == 0)
     }
 
-    @Test func `a session that was never stored is kept for its streams without memory`() throws {
+    @Test func `an unstored session is passivated for its streams without any memory`() throws {
         let harness = try SessionHarness()
         let joined = try harness.subscribe("/p/count")
         park(harness)
@@ -152,7 +152,7 @@ import Testing
         #expect(resumed.first.map(\.name) == [.change])
     }
 
-    @Test func `deleting a session out of memory ends its streams for good`() throws {
+    @Test func `the deletion of a passivated session ends its streams for good`() throws {
         let (harness, joined) = try watched()
         park(harness)
         var deleted: Result<Void, SessionError>?
@@ -164,7 +164,7 @@ import Testing
         #expect(harness.shard.isDeleted("\(joined.cursor)"))
     }
 
-    @Test func `streams of a session that cannot be read any more end with its deletion`() throws {
+    @Test func `streams of a session that became unreadable end with its deletion`() throws {
         let (harness, joined) = try watched()
         park(harness)
         var deleted: Result<Void, SessionError>?
@@ -175,7 +175,7 @@ import Testing
         #expect(harness.shard.passivatedCount == 0)
     }
 
-    @Test func `the last stream that leaves takes the rest of its session along`() throws {
+    @Test func `a passivated session is released with its last stream`() throws {
         let (harness, joined) = try watched()
         try harness.subscribe("/p/count")
         park(harness)
@@ -197,7 +197,7 @@ import Testing
         #expect(try harness.session().info().streams == 0)
     }
 
-    @Test func `streams that have seen another state than storage has are told to come back`() throws {
+    @Test func `streams that have seen another state than the stored one end with a bye, and may reconnect`() throws {
         let (harness, joined) = try watched()
         park(harness)
         let stored = try #require(try harness.ask { harness.storage.load(harness.key, reply: $0) })
@@ -214,7 +214,7 @@ import Testing
         #expect(cursor.incarnation != joined.cursor.incarnation)
     }
 
-    @Test func `streams of sessions out of memory stay until their loops end them when the server stops`() throws {
+    @Test func `streams of passivated sessions stay until their loops end them at the stop of the server`() throws {
         let (harness, joined) = try watched()
         park(harness)
         harness.shard.drain()
@@ -224,7 +224,7 @@ import Testing
         #expect(harness.shard.passivatedCount == 0)
     }
 
-    @Test func `a full memory puts watched sessions out, too`() throws {
+    @Test func `a full memory passivates watched sessions, too`() throws {
         let harness = try SessionHarness(limits: SessionLimits(residentBytesMax: 4_500))
         try harness.subscribe("/p/count")
         var found: Result<Session, SessionError>?

@@ -29,7 +29,7 @@ import Testing
 
     private static let line = "an event was slow, and all else on its loop waited (slowEventTimeMin) "
 
-    @Test func `an event is slow from the limit on, and its line says how slow`() {
+    @Test func `an event is slow from the limit on, and its log line has the duration`() {
         let events = events()
         run(events, 99)
         #expect(log.lines.isEmpty)
@@ -37,7 +37,7 @@ import Testing
         #expect(log.lines == [Self.line + "[tally, add, 100]"])
     }
 
-    @Test func `one line a second counts the others, and an array counts its events`() {
+    @Test func `one line a second has the number of omitted lines, and a line for an array its number of events`() {
         let events = events()
         for _ in 1...3 { run(events, 300, count: 2) }
         #expect(log.lines == [Self.line + "[tally, add, 300, 2]"])

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a state that stays small is measured once in a while`() {
+    @Test func `a state that stays small is measured seldom`() {
         let model = Model(1_000, limit: 1_000_000)
         for _ in 0..<10_000 { #expect(model.replace(50, by: 50)) }
         #expect(model.wholes < 10_000 * 50 / 4_000)
@@ -73,7 +73,7 @@ import Testing
         #expect(!model.replace(0, by: 1))
     }
 
-    @Test func `what was only feared to be large is measured before anything is refused`() {
+    @Test func `a state whose upper bound is too large is measured before an event is refused`() {
         let model = Model(5_000, limit: 1_000)
         model.bytes = 100
         #expect(model.replace(0, by: 800))

@@ -17,7 +17,7 @@ import Testing
 
     private func feed(of store: Store<Note>) -> any SharedFeed { SharedResource("notes", store).host.makeFeed {} }
 
-    @Test func `E-11: who comes gets the latest event, and who follows each later one`() async throws {
+    @Test func `E-11: a new stream gets the latest event, and then each later one`() async throws {
         let store = try await store()
         let feed = feed(of: store)
         #expect(try feed.take(joining: .fresh).first.lines == ["loaded 0"])
@@ -30,7 +30,7 @@ import Testing
         #expect(try feed.take(joining: nil).events.isEmpty)
     }
 
-    @Test func `E-11: before the load there is nothing to go on from`() async throws {
+    @Test func `E-11: a stream from before the load has no version to continue from`() async throws {
         try await store().insert(Note("a"))
         storage.hold()
         let store = Store<Note>.loading(storage)
@@ -44,7 +44,7 @@ import Testing
         #expect(try feed.take(joining: nil).events.lines == ["loaded 0 a"])
     }
 
-    @Test func `who comes back gets what it has missed, or everything when that is gone`() async throws {
+    @Test func `a resumed stream gets the missed events, or all items if the events are deleted`() async throws {
         let store = try await store(StoreLimits(historyEventsMax: 2))
         let feed = feed(of: store)
         for id in ["a", "b", "c"] { try await store.insert(Note(id)) }
@@ -55,7 +55,7 @@ import Testing
         #expect(try feed.take(joining: .lost(.unknownCursor)).first.lines == ["reset 3 a,b,c unknown-cursor"])
     }
 
-    @Test func `streams that fall behind get everything once`() async throws {
+    @Test func `streams that fall behind get all items once`() async throws {
         let store = try await store(StoreLimits(subscriberEventsMax: 2))
         let feed = feed(of: store)
         for id in ["a", "b", "c"] { try await store.insert(Note(id)) }
@@ -64,7 +64,7 @@ import Testing
         #expect(try feed.take(joining: nil).events.lines == ["insert 4 d"])
     }
 
-    @Test func `a collection that was read again is another list`() async throws {
+    @Test func `a collection that was read again has a new epoch`() async throws {
         let store = try await store()
         let feed = feed(of: store)
         storage.failCommit(.indeterminate(detail: "power"))
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `what was seen before is not continued over a commit of which the outcome is unknown`(
+    func `no stream resumes across a commit with an unknown outcome`(
         isWritten: Bool
     ) async throws {
         let store = try await store()
@@ -90,7 +90,9 @@ import Testing
         #expect(try feed(of: store).take(joining: .after(1)).first.map(\.name) == ["reset"])
     }
 
-    @Test func `an event too large for one block is a reset with the place where the list goes on`() async throws {
+    @Test func `an event too large for one block is a reset with the first items and the next page's start`()
+        async throws
+    {
         let store = try await store()
         let feed = feed(of: store)
         let text = String(repeating: "x", count: 400_000)
@@ -109,7 +111,7 @@ import Testing
         #expect(emptied.document.ids.isEmpty)
     }
 
-    @Test func `what is too large for one who comes is a reset for that one alone`() async throws {
+    @Test func `first events too large for a new stream are a reset for that stream alone`() async throws {
         let store = try await store()
         let feed = feed(of: store)
         try await store.insert(["a", "b", "c", "d"].map { Note($0, String(repeating: "x", count: 400_000)) })
@@ -126,7 +128,7 @@ import Testing
         #expect(fresh.first.lines == ["reset 3 history-gone"])
     }
 
-    @Test func `events of many bytes are not kept, neither for those who follow nor for those who come back`()
+    @Test func `large events are not kept, neither for open streams nor for resumed ones`()
         async throws
     {
         let store = try await store()
@@ -141,7 +143,7 @@ import Testing
         #expect(try feed.take(joining: nil).events.lines == ["insert 31 b"])
     }
 
-    @Test func `E-16: an insert in one step with a removal tells what went, so that copies are right`() async throws {
+    @Test func `E-16: the event of an insert in one step with a removal has the removed items`() async throws {
         let store = try await store()
         let feed = feed(of: store)
         try await store.insert(["a", "b", "c"].map { Note($0) })
@@ -169,7 +171,7 @@ import Testing
         #expect(woken.withLock { $0 } == 1)
     }
 
-    @Test func `a feed is woken once for all that waits`() async throws {
+    @Test func `a feed is woken once for all waiting events`() async throws {
         let store = try await store()
         let woken = Mutex(0)
         let feed = SharedResource("notes", store).host.makeFeed { woken.withLock { $0 += 1 } }
@@ -186,7 +188,7 @@ import Testing
 
     // MARK: - Values
 
-    @Test func `E-18: a value is told as it is, then each time that it is set`() async throws {
+    @Test func `E-18: a feed has the current value, then each value that is set`() async throws {
         let value = StoredValue(key: "theme", default: "light", storage: storage.collection("values"))
         let host = SharedResource(value).host
         let start = try await host.current()
@@ -208,7 +210,7 @@ import Testing
         #expect(try feed.take(joining: nil).events.isEmpty)
     }
 
-    @Test func `a feed of a value that is not read misses the oldest`() async throws {
+    @Test func `a feed that is not read drops the oldest values`() async throws {
         let value = StoredValue(key: "count", default: 0, storage: storage.collection("values"))
         let feed = SharedResource(value).host.makeFeed {}
         for number in 1...1_025 { try await value.set(number) }
@@ -219,7 +221,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a value that may be stored is read again, and told under a version of its own`(_ isWritten: Bool) async throws
+    func `a value is read again after an unknown outcome, and gets a version of its own`(_ isWritten: Bool) async throws
     {
         let value = StoredValue(key: "theme", default: "light", storage: storage.collection("values"))
         let host = SharedResource(value).host
@@ -236,7 +238,7 @@ import Testing
         #expect(try await host.set(#""last""#).text == #"3 "last""#)
     }
 
-    @Test func `a feed of a value keeps the newest values, as many as have room`() async throws {
+    @Test func `a feed of a value keeps as many of the newest values as have room`() async throws {
         let value = StoredValue(key: "text", default: "", storage: storage.collection("values"))
         let feed = SharedResource(value).host.makeFeed {}
         for number in 1...30 { try await value.set(String(repeating: "x", count: 400_000) + "\(number)") }
@@ -247,7 +249,7 @@ import Testing
         #expect(try feed.take(joining: nil).events.map(\.version) == [31])
     }
 
-    @Test func `a value that cannot be read is told as such, until it is set or reset`() async throws {
+    @Test func `a value that cannot be read is an error until it is set`() async throws {
         let values = storage.collection("values")
         try await values.commit([.put(key: "flag", document: Array("{".utf8))])
         let host = SharedResource(StoredValue(key: "flag", default: false, storage: values)).host

@@ -29,7 +29,7 @@ import Testing
         return SharedResource(secret).host
     }
 
-    @Test func `E-22: a secret is set, known to be there, and removed, also by another start`() async throws {
+    @Test func `E-22: a secret is set, reported as present, and removed, also after a restart`() async throws {
         #expect(try await host(keys(1)).presence() == .absent)
         try await host(keys(1)).set(#""hunter2""#)
         #expect(try await host(keys(1)).presence() == .present)
@@ -41,7 +41,7 @@ import Testing
         try await host(keys(1)).removed()
     }
 
-    @Test func `a secret that no key opens is there, and cannot be read; it can be removed`() async throws {
+    @Test func `a secret that no key opens is present and unreadable, and can be removed`() async throws {
         try await host(keys(1)).set(#""hunter2""#)
         #expect(try await host(keys(2)).presence() == .unreadable)
         #expect(try await host(nil).presence() == .unreadable)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [#""hunter2"#, #"["hunter2"]"#, #"{"hunter2":1}"#, #"hunter2"#, #""hunter2" x"#])
-    func `nothing that is told of a bad body has anything of it`(_ body: String) async throws {
+    func `no error and no log line has text of a bad body`(_ body: String) async throws {
         do {
             try await host(keys(1)).set(body)
             Issue.record("it was not refused")

@@ -42,12 +42,12 @@ import Testing
         #expect(try await host.page(after: "b").document.ids == ["c"])
     }
 
-    @Test func `a page behind an item that has gone is refused`() async throws {
+    @Test func `a page after a removed item is refused`() async throws {
         let host = try await host("a")
         await expect(refusal: #"the item "x" no longer exists"#) { _ = try await host.page(after: "x") }
     }
 
-    @Test func `what cannot be read is counted and told by its identifier, and can be deleted`() async throws {
+    @Test func `unreadable items are counted and listed by identifier, and can be deleted`() async throws {
         try await storage.collection("notes").commit([.put(key: "bad", document: Array("{".utf8))])
         let host = try await host("good")
         #expect(try await host.page().text == #"{"version":1,"items":[{"id":"good","text":""}],"damaged":1}"#)
@@ -59,7 +59,7 @@ import Testing
         #expect(try await host.feed().take(joining: .after(1)).first.lines == ["remove 2"])
     }
 
-    @Test func `requests wait for the load, and a load that fails is told to each`() async throws {
+    @Test func `requests wait for the load, and each fails if the load fails`() async throws {
         storage.failRead(.corrupt(detail: "torn"))
         storage.hold()
         let host = SharedResource("notes", Store<Note>.loading(storage)).host
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `after a change that may be stored nobody is told what was there before`() async throws {
+    @Test func `after a commit with an unknown outcome no request gets the earlier items`() async throws {
         let host = try await host("a")
         storage.failRead(.unavailable(detail: "power"))
         storage.failCommit(.indeterminate(detail: "power"), isWritten: true)
@@ -82,7 +82,7 @@ import Testing
 
     // MARK: - Changing
 
-    @Test func `an item is new, or takes the place of the one with its identifier`() async throws {
+    @Test func `a put item is added, or replaces the item with its identifier`() async throws {
         let host = try await host("a", "b")
         let replaced = try await host.put(#"{"id":"a","text":"1"}"#, under: "a")
         #expect(replaced.outcome.line == "v2 +0 =1 -0")
@@ -93,7 +93,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a=1", "b", "c"])
     }
 
-    @Test func `of an array the last value of an identifier counts, at its first place`() async throws {
+    @Test func `if an array repeats an identifier, its last value is stored at its first position`() async throws {
         let host = try await host()
         let answer = try await host.insert(#"[{"id":"a","text":"1"},{"id":"b","text":""},{"id":"a","text":"2"}]"#)
         #expect(answer.outcome.line == "v1 +2 =0 -0")
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: ["", ".", "..", "events", "operations", "a\\u0000", String(repeating: "x", count: 1_025)])
-    func `an identifier that a URL has no place for is refused`(_ id: String) async throws {
+    func `an identifier that cannot be in a URL is refused`(_ id: String) async throws {
         let host = try await host()
         await #expect(throws: SharedError.self) { _ = try await host.insert(#"[{"id":"\#(id)","text":""}]"#) }
         #expect(try await ids(host).isEmpty)
@@ -115,7 +115,7 @@ import Testing
         ) { _ = try await host.put(#"{"id":"b","text":""}"#, under: "a") }
     }
 
-    @Test func `removing what is not there changes nothing, and nobody hears of it`() async throws {
+    @Test func `the removal of an unknown item changes nothing and sends no event`() async throws {
         let host = try await host("a")
         let feed = try await host.feed()
         await expect(refusal: #"there is no item "x""#) { _ = try await host.remove("x") }
@@ -123,7 +123,7 @@ import Testing
         #expect(try await host.page().version == 1)
     }
 
-    @Test func `E-16: an insert behind a removal by identifiers is one step with it, but for a single one`()
+    @Test func `E-16: a removal and the insert after it are one event, unless the removal is of a single item`()
         async throws
     {
         let host = try await host("a", "b")
@@ -149,7 +149,7 @@ import Testing
         #"{"operations":[{"insert":[{"id":"b","text":""}]}]} x"#, #"{"operations":{}}"#, #"{}"#,
         #"{"operations":[{}]}"#,
     ])
-    func `of a chain that is wrong anywhere nothing is made`(_ body: String) async throws {
+    func `a chain with any error changes nothing`(_ body: String) async throws {
         let host = try await host("a")
         await #expect(throws: SharedError.self) { _ = try await host.perform(body) }
         #expect(try await ids(host) == ["a"])
@@ -168,7 +168,7 @@ import Testing
         await expect(refusal: #"there is no item "\#(upper)""#) { _ = try await host.remove(lower) }
     }
 
-    @Test func `no condition holds on an item that cannot be read, and it can be written without one`() async throws {
+    @Test func `an unreadable item meets no condition, and can be replaced without one`() async throws {
         try await storage.collection("notes").commit([.put(key: "bad", document: Array("{".utf8))])
         let host = try await host()
         let body = #"{"id":"bad","text":""}"#
@@ -182,7 +182,7 @@ import Testing
 
     // MARK: - Conditions
 
-    @Test func `a condition is looked at when everything before the request has been made`() async throws {
+    @Test func `a condition is checked after all earlier requests are done`() async throws {
         let host = try await host()
         storage.hold()
         let first = Task { try await host.put(#"{"id":"a","text":"1"}"#, under: "a") }
@@ -196,7 +196,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a=1"])
     }
 
-    @Test func `of many that change one item under its tag one is taken`() async throws {
+    @Test func `of many conditional writes with one tag exactly one is accepted`() async throws {
         let host = try await host("a")
         let tag = try await host.item("a").tag
         let taken = await withTaskGroup { tasks in
@@ -211,7 +211,7 @@ import Testing
         #expect(taken == 1)
     }
 
-    @Test func `a tag says what an item is, and is the same after a restart`() async throws {
+    @Test func `a tag depends on the item's content, and is the same after a restart`() async throws {
         let tag = try await host("a").item("a").tag
         #expect(try await host().item("a").tag == tag)
         let host = try await host()
@@ -221,7 +221,7 @@ import Testing
         #expect(back.item?.tag == tag)
     }
 
-    @Test func `versions are a condition on everything`() async throws {
+    @Test func `versions are a condition on the whole store`() async throws {
         let host = try await host("a")
         await expect(refusal: "the current version is 1") { _ = try await host.removeAll(expected: [0, 2]) }
         #expect(try await host.removeAll(expected: [1, 2]).outcome.removed == 1)
@@ -230,7 +230,7 @@ import Testing
 
     // MARK: - Bounds
 
-    @Test func `a store holds no more than its limit, and room is made by removing and replacing`() async throws {
+    @Test func `a store has a limit of bytes, and removals and replacements make room`() async throws {
         // An item without text takes 21 bytes with its key.
         let limits = StoreLimits(bytesMax: 44)
         let store = try await Store<Note>(storage: storage.collection("notes"), limits: limits)
@@ -247,7 +247,7 @@ import Testing
         #expect(again.items.lines == ["d", "e"])
     }
 
-    @Test func `inserts on their way to disk count, each once`() async throws {
+    @Test func `inserts that are not committed yet are part of the store's bytes, each once`() async throws {
         let store = try await Store<Note>(storage: storage.collection("notes"), limits: StoreLimits(bytesMax: 50))
         storage.hold()
         let tasks = ["a", "b", "c"].map { id in Task { try await store.insert(Note(id)) } }

@@ -13,7 +13,7 @@ import Testing
         try await check.run(MemoryStorageEngine(limits: limits))
     }
 
-    @Test func `has the times of its clock`() async throws {
+    @Test func `items have the times of the engine's clock`() async throws {
         let time = ItemTime()
         let notes = MemoryStorageEngine(clock: { time.now }).collection("notes")
         try await notes.commit([.put(key: "a", document: [1])])

@@ -26,7 +26,7 @@ import Testing
         try await rule.check(engine)
     }
 
-    @Test func `says that it forgets`() {
+    @Test func `it declares that it is not durable`() {
         let capabilities = MemoryStorageEngine().capabilities
         #expect(capabilities.name == "memory")
         #expect(!capabilities.survivesPowerLoss)
@@ -55,7 +55,7 @@ import Testing
         #expect(try await engine.load(other)?.head.version == 1)
     }
 
-    @Test func `counts what a compaction gives back`() async throws {
+    @Test func `a compaction frees bytes of its limit`() async throws {
         let engine = try startedEngine { $0.bytesMax = 10_000 }
         let entries = (1...8).map {
             LogEntry(version: $0, time: 0, commandID: nil, event: Array(repeating: 0, count: 900), changes: [])
@@ -75,7 +75,7 @@ import Testing
         #expect(try await engine.load(key)?.head.version == 9)
     }
 
-    @Test func `what is requested in a reply is answered after it, and refused beyond the queue`() throws {
+    @Test func `a request from within a reply is answered after that reply, and refused beyond the queue`() throws {
         let engine = try startedEngine { $0.requestsWaitingMax = 2 }
         let told = Mutex<[String]>([])
         @Sendable func tell(_ text: String) { told.withLock { $0.append(text) } }
@@ -92,7 +92,7 @@ import Testing
         #expect(told.withLock { $0 } == ["first begins", "refused", "refused", "first ends", "second"])
     }
 
-    @Test func `a request is answered before the call returns when no other is under way`() throws {
+    @Test func `a request is answered before its call returns if no other one is in progress`() throws {
         let engine = try startedEngine { _ in }
         let isAnswered = Mutex(false)
         engine.probe { _ in isAnswered.withLock { $0 = true } }

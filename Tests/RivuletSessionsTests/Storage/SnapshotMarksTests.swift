@@ -19,7 +19,7 @@ import Testing
         #expect(self.marks((5, 1)).base(of: 4) == nil)
     }
 
-    @Test func `the version that a migration found is read in the older shape, the next one in the newer`() {
+    @Test func `the version at a migration is read in the older shape, the next version in the newer`() {
         let alone = marks((0, 1), (5, 2))
         #expect(alone.base(of: 5) == Mark(version: 0, schema: 1))
         #expect(alone.base(of: 6) == Mark(version: 5, schema: 2))
@@ -34,7 +34,7 @@ import Testing
         #expect(marks((0, 2), (0, 3)).base(of: 0) == Mark(version: 0, schema: 2))
     }
 
-    @Test func `entries go up to a snapshot that needs none before it`() {
+    @Test func `entries are deleted up to a snapshot that needs no earlier one`() {
         #expect(marks((0, 1), (5, 1), (9, 1)).base(keepingFrom: 9) == 5)
         #expect(marks((0, 1), (5, 2), (9, 2)).base(keepingFrom: 9) == 0, "version 5 is read from version 0")
         #expect(marks((0, 1), (5, 2), (9, 2)).base(keepingFrom: 10) == 9)

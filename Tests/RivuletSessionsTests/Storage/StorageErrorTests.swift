@@ -21,7 +21,7 @@ import Testing
         (.incompatible(detail: "x"), "the store cannot be used: x"),
         (.closed, "storage is closed: the server is shutting down"),
     ])
-    func `says what happened and what mends it`(error: StorageError, text: String) {
+    func `an error says what happened and how to fix it`(error: StorageError, text: String) {
         #expect("\(error)" == text)
     }
 }

@@ -29,7 +29,7 @@ import Testing
         #expect(index.changes(after: Self.position(1_000_000)).isEmpty)
     }
 
-    @Test func `what changed is told in the order of the last changes, each path once`() {
+    @Test func `changes come in the order of the last writes, each path once`() {
         var index = Self.index()
         for (version, path) in ["/a", "/b", "/a", "/c/d"].enumerated() {
             index.record([Self.change(.replace, path)], at: Self.position(UInt64(version + 1)))
@@ -38,7 +38,7 @@ import Testing
         #expect(index.changes(after: Self.position(2)) == ["/a", "/c/d"].map(MissedChange.init))
     }
 
-    @Test func `the first change of an element that a reader missed tells whether it knows it`() {
+    @Test func `the first missed change of an element shows if the reader has the element`() {
         var index = Self.index()
         let program: [StateChange.Operation] = [.add, .remove, .add, .remove]
         for (version, operation) in program.enumerated() {
@@ -50,7 +50,8 @@ import Testing
         }
     }
 
-    @Test func `a reader whose knowledge of an element is forgotten gets the collection, or the element alone`() throws
+    @Test func `a reader gets the collection, or the element alone, if the index forgot the element's first change`()
+        throws
     {
         var index = Self.index()
         for version in 1...10 {
@@ -77,7 +78,7 @@ import Testing
         #expect(other.isEmpty)
     }
 
-    @Test func `a full index tells recent changes finely, and older ones by what contains them`() {
+    @Test func `a full index keeps recent changes exactly, and merges older ones into outer paths`() {
         var index = Self.index(entriesMax: 100)
         for version in 1...1_000 {
             index.record([Self.change(.replace, "/p/items/\(version)/title")], at: Self.position(UInt64(version)))
@@ -90,7 +91,7 @@ import Testing
         #expect(index.changes(after: Self.position(1)).first == MissedChange(path: "/p/items"))
     }
 
-    @Test func `an index without room says that everything changed`() {
+    @Test func `an index without room reports the whole state as changed`() {
         var index = Self.index(entriesMax: 0)
         index.record([Self.change(.replace, "/p/count")], at: Self.position(1))
         index.record([Self.change(.add, "/p/items/a")], at: Self.position(2))
@@ -110,7 +111,7 @@ import Testing
         #expect(index.changes(after: Self.position(99)).count == 1)
     }
 
-    @Test func `who stands before the beginning has missed anything`() {
+    @Test func `a reader from before the beginning may have missed any change`() {
         let index = ChangeIndex(from: Self.position(7), entriesMax: 10, bytesMax: 10_000)
         #expect(index.changes(after: Self.position(6)) == [MissedChange(path: "")])
         #expect(index.changes(after: Self.position(7)).isEmpty)
@@ -120,7 +121,7 @@ import Testing
     private static let limits = [0, 1, 3, 8, 20, 1_000]
 
     @Test(arguments: 0..<12)
-    func `what an index tells leads every reader to the present`(seed: UInt64) throws {
+    func `an index brings every reader to the present state`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let harness = try SessionHarness()
         let start = try harness.session().read(.root).get()

@@ -23,7 +23,7 @@ import Testing
         "k3v9x0qa.1.b2xy-1-1", "k3v9x0qa.1.b2xy-1.2", "k3v9x0qa.99999999999999999999.b2xy-1",
         String(repeating: "9", count: 200),
     ])
-    func `anything else is no cursor`(_ text: String) {
+    func `other text is no cursor`(_ text: String) {
         #expect(Cursor(text) == nil)
     }
 

@@ -20,7 +20,7 @@ import Testing
         return (whole, parts)
     }
 
-    @Test func `a change reaches who watches its place, what contains it, and what it contains`() throws {
+    @Test func `a change reaches the watchers of its path, of outer paths and of inner paths`() throws {
         var trie = PathTrie<Int>()
         trie.insert(1, at: try paths("/p"))
         trie.insert(2, at: try paths("/p/count", "/p/title"))
@@ -37,7 +37,7 @@ import Testing
         #expect(other.whole == [1, 4] && other.parts.isEmpty)
     }
 
-    @Test func `only a watched path that is above sees the order of elements`() throws {
+    @Test func `only an outer watched path gets the order of elements`() throws {
         var trie = PathTrie<Int>()
         trie.insert(1, at: try paths("/items"))
         trie.insert(2, at: try paths("/items/a"))
@@ -60,7 +60,7 @@ import Testing
         #expect(try seen(trie, "/items").parts == [1, 2, 3])
     }
 
-    @Test func `tokens are told apart by their spelling, and read without their escapes`() throws {
+    @Test func `tokens differ by their spelling, and are compared without their escapes`() throws {
         var trie = PathTrie<Int>()
         trie.insert(1, at: try paths("/items/é"))
         trie.insert(2, at: try paths("/items/e\u{301}"))
@@ -70,7 +70,7 @@ import Testing
         #expect(trie.match(["items", "a/b~"]).whole.map { trie.watchers(of: $0.id) } == [[3]])
     }
 
-    @Test func `what is taken back leaves nothing`() throws {
+    @Test func `a removed watcher leaves nothing`() throws {
         var trie = PathTrie<Int>()
         let sets = [
             try paths("/a/b", "/a/*/c"), try paths("/a"), try paths(""), try paths("/a/b/c/d"), try paths("/*"),
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: [100, 10_000])
-    func `a change looks at what matches, however many watch elsewhere`(count: Int) throws {
+    func `a change visits only matching watchers, however many others exist`(count: Int) throws {
         var trie = PathTrie<Int>()
         for index in 0..<count {
             trie.insert(index, at: try paths("/p/items/\(index)/title", "/p/items/\(index)/done"))

@@ -26,7 +26,7 @@ import Testing
         #expect(try harness.subscribe("/p/title").first[0] !== first.first[0])
     }
 
-    @Test func `a stream that joins after a change gets the snapshot of before, and the change`() throws {
+    @Test func `a stream that joins after a change gets the earlier snapshot and the change`() throws {
         let harness = try Self.harness()
         let first = try harness.subscribe("/p")
         try harness.dispatch(#"{"add":1}"#)
@@ -43,7 +43,7 @@ import Testing
         #expect(second.group == first.group)
     }
 
-    @Test func `a change elsewhere brings no event to who joins`() throws {
+    @Test func `a change at another path sends a joining stream no event`() throws {
         let harness = try Self.harness()
         let first = try harness.subscribe("/p/title")
         try harness.dispatch(#"{"add":1}"#)
@@ -52,7 +52,7 @@ import Testing
         #expect(second.cursor.position.version == 2)
     }
 
-    @Test func `a snapshot is given for a second, however often`() throws {
+    @Test func `a snapshot is shared for a second, by any number of streams`() throws {
         let harness = try Self.harness()
         let first = try harness.subscribe()
         harness.timers.advance(by: .milliseconds(500))
@@ -65,7 +65,7 @@ import Testing
         #expect(harness.timers.count == 0)
     }
 
-    @Test func `what joined streams share is counted until it is forgotten`() throws {
+    @Test func `a shared snapshot is part of the memory until it is released`() throws {
         let harness = try Self.harness()
         let before = harness.shard.residentBytes
         try harness.subscribe()
@@ -75,7 +75,7 @@ import Testing
         #expect(held - harness.shard.residentBytes >= 5_000)
     }
 
-    @Test func `a change that is as large as the snapshot is no way to the present`() throws {
+    @Test func `if a change is as large as the snapshot, a new snapshot is written`() throws {
         let harness = try Self.harness()
         let first = try harness.subscribe()
         try harness.dispatch(#"{"rename":"\#(Self.title)y"}"#)
@@ -90,7 +90,7 @@ import Testing
         #expect(harness.timers.count == 1)
     }
 
-    @Test func `the change behind a shared snapshot delays no stream with an interval`() throws {
+    @Test func `a change after a shared snapshot delays no stream with an interval`() throws {
         let harness = try Self.harness()
         let paced = StreamTopic(paths: [try JSONPointer(parsing: "/p")], interval: .milliseconds(100))
         let member = try harness.subscribe(paced)
@@ -102,7 +102,7 @@ import Testing
         #expect(harness.sink.delivered.dropFirst(told).map(\.group) == [member.group])
     }
 
-    @Test func `a patch stream gets the snapshot of before and a patch to the present`() throws {
+    @Test func `a patch stream gets the earlier snapshot and a patch to the present`() throws {
         let harness = try Self.harness()
         let topic = StreamTopic(paths: [try JSONPointer(parsing: "/p")], format: .jsonPatch)
         try harness.subscribe(topic)
@@ -123,13 +123,13 @@ import Testing
         #expect(resumed.first.map(\.text) == [second.first[1].text])
     }
 
-    @Test func `a small snapshot is written for each stream, and needs no timer`() throws {
+    @Test func `a small snapshot is written for each stream without a timer`() throws {
         let harness = try SessionHarness()
         #expect(try harness.subscribe().first[0] !== harness.subscribe().first[0])
         #expect(harness.timers.count == 0)
     }
 
-    @Test func `streams that are reset for one reason share the bytes`() throws {
+    @Test func `streams with the same reset share its bytes`() throws {
         let harness = try Self.harness()
         let first = try harness.subscribe(resume: "what")
         let second = try harness.subscribe(resume: "ever")

@@ -24,7 +24,7 @@ import Testing
         #"{"version":\#(version),"changes":[{"op":"replace","path":"/p/count","value":\#(count)}]}"#
     }
 
-    @Test func `the first change goes out at once, and those that follow in the interval as one`()
+    @Test func `the first change is sent at once, and later changes of the interval as one event`()
         throws
     {
         let harness = try SessionHarness()
@@ -46,7 +46,7 @@ import Testing
         #expect(harness.sink.delivered.filter { $0.group == live.group }.count == 4)
     }
 
-    @Test func `what the stream does not watch is no reason to tell it anything`() throws {
+    @Test func `a change at other paths sends a stream no event`() throws {
         let harness = try SessionHarness()
         try harness.subscribe(Self.topic("/p/count"))
         try harness.dispatch(#"{"add":1}"#)
@@ -56,7 +56,7 @@ import Testing
         #expect(harness.timers.count == 0)
     }
 
-    @Test func `a stream that comes while others wait has its snapshot now and the rest with them`()
+    @Test func `a stream that joins while others wait gets its snapshot at once and changes with them`()
         throws
     {
         let harness = try SessionHarness()
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test
-    func `a stream that waits is told what came after its snapshot, even when it is alone by then`()
+    func `a waiting stream gets the changes after its snapshot, even if the others have left`()
         throws
     {
         let harness = try SessionHarness()
@@ -112,7 +112,7 @@ import Testing
         #expect(joined.first.map(\.text) == [count(3, 3)])
     }
 
-    @Test func `waiting streams count, and end with the others`() throws {
+    @Test func `waiting streams are part of the limit, and end with the others`() throws {
         let harness = try SessionHarness(limits: SessionLimits(streamsPerSessionMax: 2))
         try harness.subscribe(Self.topic("/p/count"))
         for _ in 1...2 { try harness.dispatch(#"{"add":1}"#) }
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test
-    func `a session stays in memory until it has told what is pending, and keeps the pace aside`()
+    func `a session is passivated after its pending changes are sent, and keeps the interval of its streams`()
         throws
     {
         let harness = try SessionHarness()
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(arguments: 0..<10)
-    func `streams with an interval are never told twice in it, and end where the session stands`(
+    func `a stream gets at most one change in an interval, and ends at the session's state`(
         seed: UInt64
     ) throws {
         var generator = SeededGenerator(seed: seed)

@@ -18,7 +18,7 @@ import Testing
     private static let outer = #"{"op":"replace","path":"/p/owner","value":{"name":"b","cards":[]}}"#
     private static let inner = #"{"op":"replace","path":"/p/owner/name","value":"b"}"#
 
-    @Test func `a replaced value is told at its path and at the path within`() throws {
+    @Test func `a replaced value is a change at its path and at the nested path`() throws {
         let harness = try harness(#"{"own":"a"}"#)
         let joined = try harness.subscribe("/p/owner/name", "/p/owner")
         let told = #"{"version":2,"changes":[\#(Self.outer),\#(Self.inner)]}"#
@@ -33,7 +33,7 @@ import Testing
         #expect(try harness.sink.delivered.last?.event.changes.map(\.path) == ["/p/owner"])
     }
 
-    @Test func `an element comes and goes for its collection and for a field of each`() throws {
+    @Test func `an added or removed element is a change at its collection's path and at a wildcard path`() throws {
         let harness = try harness(#"{"open":{"_0":"a","at":0}}"#)
         try harness.subscribe("/p/accounts", "/p/accounts/*", "/p/accounts/*/title")
         try harness.dispatch(#"{"open":{"_0":"b","at":0}}"#)
@@ -50,7 +50,7 @@ import Testing
         #expect(try harness.sink.delivered.last?.event.changes.map(\.path) == ["/p/accounts/b/title"])
     }
 
-    @Test func `more places of a wildcard than are told one by one are in the outer change`() throws {
+    @Test func `too many matches of a wildcard are in the change of the outer path`() throws {
         let harness = try harness(#"{"replaceAll":\#(PathSet.wildcardLocationsMax)}"#)
         try harness.subscribe("/p/accounts", "/p/accounts/*/title")
         try harness.dispatch(#"{"open":{"_0":"a","at":0}}"#)
@@ -58,7 +58,7 @@ import Testing
         #expect(try harness.sink.delivered.last?.event.changes.map(\.path) == ["/p/accounts"])
     }
 
-    @Test func `an outer change that replaces places of a wildcard is a reset for a stream that missed it`() throws {
+    @Test func `a missed outer change that replaced matches of a wildcard is a reset`() throws {
         let harness = try harness(#"{"rate":{"_0":"a","_1":1}}"#)
         let joined = try harness.subscribe("/p/rates", "/p/rates/*")
         try harness.dispatch(#"{"rate":{"_0":"a","_1":null}}"#)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: 0..<16)
-    func `several paths are told what each is told alone, live and resumed`(seed: UInt64) throws {
+    func `a stream of several paths gets the changes of separate streams, live and resumed`(seed: UInt64) throws {
         var program = LedgerProgram(seed: seed &+ 2_000)
         let harness = try harness(limits: SessionLimits(tailChangesMax: seed % 3 == 0 ? 2 : 1_000))
         var all = try Self.watches.map { try Readers($0.paths, view: $0.view) }
@@ -192,7 +192,7 @@ import Testing
     ]
 
     @Test(arguments: 0..<16)
-    func `a reader that keeps a value for each path ends where the session stands`(seed: UInt64) throws {
+    func `a reader that keeps a value for each path ends at the session's state`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: seed % 3 == 0 ? 2 : 1_000))
         if seed % 4 == 0 { harness.storage.limitHistory(to: 2) }

@@ -26,7 +26,7 @@ import Testing
         )
     }
 
-    @Test func `only the groups that see a change are told, and a group that is gone is not`() throws {
+    @Test func `a change is delivered only to groups that see it, and to no removed group`() throws {
         let harness = try SessionHarness()
         let one = try harness.subscribe("/p/items/a/title")
         for index in 0..<300 { try harness.subscribe("/p/items/\(index)/title") }
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [10, 10_000])
-    func `what a change looks at does not grow with other watchers`(count: Int) throws {
+    func `the work of a change does not grow with other watchers`(count: Int) throws {
         var trie = PathTrie<Int>()
         for index in 0..<count {
             trie.insert(index, at: PathSet([JSONPointer(tokens: ["p", "items", "\(index)"])]))
@@ -49,7 +49,7 @@ import Testing
         #expect(seen.seen.mapValues { seen.projections[$0] } == [3: [0]] && seen.visits == 4)
     }
 
-    @Test func `a place that several watch is compared once`() throws {
+    @Test func `a path with several watchers is compared once`() throws {
         var reads: [String] = []
         let document = { (value: String) in
             ReadableDocument { path, writer in
@@ -66,7 +66,7 @@ import Testing
         #expect(reads == ["/p/count", "/p/count"])
     }
 
-    @Test func `what groups watch counts as memory, and is given back with them`() throws {
+    @Test func `the watched paths of groups are part of the memory, and are released with the groups`() throws {
         let harness = try SessionHarness()
         let before = try harness.session().memoryBytes
         let long = "/p/items/" + letters(2_000)

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: 0..<10)
-    func `what memory has is told exactly as it was told to streams`(seed: UInt64) throws {
+    func `changes that memory has are sent exactly as live streams got them`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let harness = try SessionHarness(limits: SessionLimits(tailBytesMax: 10_000_000))
         // No path is below a value that the program replaces.
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: 0..<6)
-    func `what the log has is told version by version, in pieces, to its end`(seed: UInt64) throws {
+    func `the log is sent version by version, in parts, to its end`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let limits = SessionLimits(tailChangesMax: 2, resumePageVersionsMax: 7)
         let harness = try SessionHarness(limits: limits)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8)
-    func `a reader of every version ends where the session stands, wherever it stood`(seed: UInt64) throws {
+    func `a reader of every version ends at the session's state, from any cursor`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let limits = SessionLimits(tailChangesMax: 3, resumePageVersionsMax: 4)
         let harness = try SessionHarness(limits: limits)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct SessionResumeOracleTests {
     @Test(arguments: 0..<12)
-    func `a reader who missed changes ends where the session stands`(seed: UInt64) throws {
+    func `a reader that missed changes ends at the session's state`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: seed % 3 == 0 ? 2 : 1_000))
         if seed % 2 == 0 { harness.storage.limitHistory(to: 2) }

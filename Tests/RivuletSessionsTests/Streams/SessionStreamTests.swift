@@ -15,7 +15,7 @@ import Testing
         #expect(joined.first[0].text == #"{"version":1,"values":{"/p/count":3,"/p/limits":{"low":0,"high":80}}}"#)
     }
 
-    @Test func `one dispatch is one event per group, and none where nothing changed`() throws {
+    @Test func `a dispatch sends each group one event, or none if nothing changed at its paths`() throws {
         let harness = try SessionHarness()
         let count = try harness.subscribe("/p/count")
         let title = try harness.subscribe("/p/title")
@@ -37,7 +37,7 @@ import Testing
         #expect(harness.sink.delivered.count == 1)
     }
 
-    @Test func `a watcher inside of a replaced value sees only its own difference`() throws {
+    @Test func `a watcher within a replaced value gets only the difference at its path`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"mark":1}"#)
         let first = try harness.subscribe("/p/marks/0")
@@ -48,7 +48,7 @@ import Testing
         #expect(seen.event.text == #"{"version":2,"changes":[{"op":"add","path":"/p/marks/1","value":2}]}"#)
     }
 
-    @Test func `a stream that resumes gets what it missed as one change`() throws {
+    @Test func `a resumed stream gets the missed changes as one`() throws {
         let harness = try SessionHarness()
         let joined = try harness.subscribe("/p/count")
         for _ in 1...3 { try harness.dispatch(#"{"add":1}"#) }
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ["/p/items/a", "/p/items/a/title", "/p/items/*", "/p/items/*/title"])
-    func `a place that came meanwhile is added, live and resumed`(path: String) throws {
+    func `a value that did not exist before is sent as an addition, live and resumed`(path: String) throws {
         let harness = try SessionHarness()
         let live = try harness.subscribe(path)
         try harness.dispatch(#"{"insert":{"id":"a","at":0}}"#)
@@ -78,7 +78,7 @@ import Testing
         #expect(try harness.subscribe("/p/count", resume: "\(answer.cursor)").first.isEmpty)
     }
 
-    @Test func `a stream resumes after a restart from the log, and transient fields are given anew`() throws {
+    @Test func `a stream resumes from the log after a restart, and gets transient fields again`() throws {
         let harness = try SessionHarness()
         let first = try harness.dispatch(#"{"add":1}"#)
         try harness.dispatch(#"{"add":1}"#)
@@ -93,7 +93,7 @@ import Testing
         )
     }
 
-    @Test func `transient changes that a restart lost are taken back at the reader`() throws {
+    @Test func `a resumed reader gets the old values of transient changes that a restart lost`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"add":1}"#)
         let quiet = try harness.dispatch(#"{"quietAdd":5}"#)
@@ -104,7 +104,7 @@ import Testing
         )
     }
 
-    @Test func `a reader of an earlier residence is told what transient events wrote in this one`() throws {
+    @Test func `a reader of an earlier incarnation gets the transient changes of the current one`() throws {
         let harness = try SessionHarness()
         let first = try harness.dispatch(#"{"add":1}"#)
         harness.restart()
@@ -116,7 +116,7 @@ import Testing
         #expect(try harness.subscribe("/p/title", resume: "\(first.cursor)").first.isEmpty)
     }
 
-    @Test func `transient changes after missed versions are told with them`() throws {
+    @Test func `transient changes after missed versions are sent with them`() throws {
         let harness = try SessionHarness()
         let first = try harness.dispatch(#"{"add":1}"#)
         harness.restart()
@@ -128,7 +128,7 @@ import Testing
         #expect(resumed.first.map(\.text) == [#"{"version":2,"changes":[\#(count),\#(marks)]}"#])
     }
 
-    @Test func `a reader who is far behind is given what it missed from memory`() throws {
+    @Test func `a reader that is far behind gets missed changes from memory`() throws {
         let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 1, resumesMax: 0))
         let first = try harness.dispatch(#"{"add":1}"#)
         try harness.dispatch(#"{"quietAdd":1}"#)
@@ -141,7 +141,7 @@ import Testing
         #expect(try harness.subscribe("/p/title", resume: "\(first.cursor)").first.isEmpty)
     }
 
-    @Test func `transient changes that became durable while the log was read are told once`() throws {
+    @Test func `transient changes that became durable while the log was read are sent once`() throws {
         let harness = try SessionHarness()
         let first = try harness.dispatch(#"{"add":1}"#)
         harness.restart()
@@ -161,7 +161,7 @@ import Testing
         #expect(told.count == (joined.cursor.position.version == 3 ? 1 : 2))
     }
 
-    @Test func `a reader of an earlier residence reads the log only up to where this one began`() throws {
+    @Test func `a reader of an earlier incarnation gets the log only up to the start of the current one`() throws {
         let harness = try SessionHarness(limits: SessionLimits(resumeVersionsMax: 1))
         let first = try harness.dispatch(#"{"add":1}"#)
         try harness.dispatch(#"{"rename":"b"}"#)
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test(arguments: ["garbage", "aaaaaaaa.0.bbbb-0", ""])
-    func `a cursor that does not belong here is a reset`(_ cursor: String) throws {
+    func `an invalid cursor, or one of another history, is a reset`(_ cursor: String) throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"add":1}"#)
         let resumed = try harness.subscribe("/p/count", resume: cursor)
@@ -201,13 +201,13 @@ import Testing
         #expect(try harness.value("/p/count") == "0")
     }
 
-    @Test func `reading sessions that nobody stored leaves nothing in memory`() throws {
+    @Test func `reads of unstored sessions leave nothing in memory`() throws {
         let harness = try SessionHarness()
         #expect(try harness.value("/p/count") == "0")
         #expect(harness.shard.residentCount == 0)
     }
 
-    @Test func `a session that nobody stored stays until its last stream leaves`() throws {
+    @Test func `an unstored session stays in memory until its last stream leaves`() throws {
         let harness = try SessionHarness()
         let joined = try harness.subscribe("/p/count")
         #expect(harness.shard.residentCount == 1)
@@ -215,7 +215,7 @@ import Testing
         #expect(harness.shard.residentCount == 0)
     }
 
-    @Test func `more streams than a session takes are refused`() throws {
+    @Test func `a stream beyond the limit of a session is refused`() throws {
         let harness = try SessionHarness(limits: SessionLimits(streamsPerSessionMax: 1))
         try harness.subscribe("/p/count")
         let request = StreamRequest(
@@ -244,7 +244,7 @@ import Testing
         )
     }
 
-    @Test func `only so many streams read the log at once`() throws {
+    @Test func `a limited number of streams read the log at once`() throws {
         let harness = try SessionHarness(limits: SessionLimits(resumesMax: 1))
         let cursor = try harness.dispatch(#"{"add":1}"#).cursor
         try harness.dispatch(#"{"add":1}"#)
@@ -263,7 +263,7 @@ import Testing
         #expect(try harness.subscribe("/p/count", resume: "\(cursor)").first.map(\.name) == [.change])
     }
 
-    @Test func `a transient field that did not change is not sent to a stream that resumes in the same residence`()
+    @Test func `an unchanged transient field is not sent to a stream that resumes in the same incarnation`()
         throws
     {
         let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: 1))
@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    @Test func `a subscriber that an answer brings gets a change in its snapshot and not once more`() throws {
+    @Test func `a subscriber that joins from within an answer gets its change in the snapshot only`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#""nothing""#)
         try harness.subscribe("/p/count")

@@ -50,7 +50,7 @@ import Testing
         #expect(try harness.subscribe("/p/owner/*").first[0].text.hasSuffix(#""values":{}}"#))
     }
 
-    @Test func `an element's field is told when it changes, comes and goes`() throws {
+    @Test func `a stream gets changes, additions and removals of an element's field`() throws {
         let harness = try harness(#"{"open":{"_0":"a","at":0}}"#)
         try harness.subscribe("/p/accounts/*/title")
         try harness.dispatch(#"{"retitle":{"_0":"a","title":"x"}}"#)
@@ -66,7 +66,7 @@ import Testing
         #expect(try told(harness) == #"[{"op":"remove","path":"/p/accounts/a/title"}]"#)
     }
 
-    @Test func `elements that are watched one by one come without an index, and do not move`() throws {
+    @Test func `elements that a wildcard matches have no index and no moves`() throws {
         let harness = try harness(#"{"open":{"_0":"a","at":0}}"#)
         try harness.subscribe("/p/accounts/*")
         try harness.dispatch(#"{"open":{"_0":"b","at":0}}"#)
@@ -76,7 +76,7 @@ import Testing
         #expect(harness.sink.delivered.count == 1)
     }
 
-    @Test func `what a replaced value contained differs at each concrete place`() throws {
+    @Test func `a replaced value is a change at each concrete path that differs`() throws {
         let harness = try harness(
             #"{"note":1}"#,
             #"{"note":2}"#,
@@ -92,7 +92,7 @@ import Testing
         )
     }
 
-    @Test func `elements whose JSON has no id are found by it nonetheless`() throws {
+    @Test func `elements are found by their id even if their JSON does not have it`() throws {
         let harness = try harness(
             #"{"open":{"_0":"a","at":0}}"#,
             #"{"book":{"_0":"a","number":1,"amount":5}}"#,
@@ -112,7 +112,7 @@ import Testing
         )
     }
 
-    @Test func `a place that a wildcard and a path of its own watch is told once`() throws {
+    @Test func `a path that several watched paths match is in an event once`() throws {
         let harness = try harness(#"{"open":{"_0":"a","at":0}}"#)
         let joined = try harness.subscribe("/p/accounts/a/title", "/p/accounts/*/title", "/p/*/a/title")
         #expect(joined.first[0].text.hasSuffix(#""values":{"/p/accounts/a/title":""}}"#))
@@ -122,7 +122,7 @@ import Testing
         #expect(try told(harness) == #"[{"op":"remove","path":"/p/accounts/a/title"}]"#)
     }
 
-    @Test func `an element with the id of a wildcard is one of all`() throws {
+    @Test func `an element with the id '*' is one of the matches of a wildcard`() throws {
         let harness = try harness(#"{"open":{"_0":"*","at":0}}"#, #"{"open":{"_0":"a","at":0}}"#)
         try harness.subscribe("/p/accounts/*/title", "/p/accounts/*/entries/*")
         try harness.dispatch(#"{"retitle":{"_0":"*","title":"x"}}"#)
@@ -131,7 +131,7 @@ import Testing
         #expect(try told(harness) == #"[{"op":"remove","path":"/p/accounts/*/title"}]"#)
     }
 
-    @Test func `more places than are told one by one are told as what contains them`() throws {
+    @Test func `too many matches of a wildcard are sent as the value that contains them`() throws {
         let count = PathSet.wildcardLocationsMax
         let harness = try harness(#"{"replaceAll":\#(count)}"#)
         let name = #"{"rename":"x"}"#
@@ -153,7 +153,7 @@ import Testing
         #expect(changes?[0]?["path"] == "/p/accounts" && changes?[0]?["value"]?.elements?.count == 2)
     }
 
-    @Test func `a stream with wildcards that resumes is told what came, changed and went`() throws {
+    @Test func `a resumed stream with wildcards gets added, changed and removed values`() throws {
         let harness = try harness(#"{"open":{"_0":"a","at":0}}"#, #"{"open":{"_0":"b","at":0}}"#)
         let joined = try harness.subscribe("/p/accounts/*/title")
         for body in [
@@ -166,7 +166,7 @@ import Testing
         #expect(resumed.first.map(\.text) == [#"{"version":5,"changes":[\#(a),\#(b),\#(c)]}"#])
     }
 
-    @Test func `where nobody knows which places a reader has to drop, it is told to drop all`() throws {
+    @Test func `a reader gets a reset if the matches that it has to remove are unknown`() throws {
         let harness = try harness(#"{"rate":{"_0":"a","_1":1}}"#)
         let rates = try harness.subscribe("/p/rates/*")
         let entries = try harness.subscribe("/p/accounts/*/entries/*")
@@ -225,7 +225,7 @@ import Testing
     ]
 
     @Test(arguments: 0..<24)
-    func `a reader that keeps every concrete path ends with those of a fresh snapshot`(seed: UInt64) throws {
+    func `a reader that keeps every concrete path ends with the values of a fresh snapshot`(seed: UInt64) throws {
         var program = LedgerProgram(seed: seed &+ 1_000)
         let harness = try SessionHarness(limits: SessionLimits(tailChangesMax: seed % 3 == 0 ? 2 : 1_000))
         harness.deploy(LedgerApp())

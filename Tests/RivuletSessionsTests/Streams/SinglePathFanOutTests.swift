@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: 0..<40)
-    func `it tells what the long way tells, or nothing`(seed: UInt64) {
+    func `the fast path gives the changes of the general path, or declines`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var shortCount = 0
         for _ in 0..<200 {
@@ -51,7 +51,7 @@ import Testing
         #expect(shortCount > 20)
     }
 
-    @Test func `one watched field, and one watched state, go the short way`() throws {
+    @Test func `one watched field and one watched state use the fast path`() throws {
         for text in ["/p/title", "/p", ""] {
             var trie = PathTrie<Int>()
             trie.insert(7, at: PathSet([try JSONPointer(parsing: text)]))
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `a path that is found again after others have gone is found the short way`() throws {
+    @Test func `a path uses the fast path again after other watchers have left`() throws {
         var trie = PathTrie<Int>()
         let (first, second) = (PathSet([JSONPointer(tokens: ["a"])]), PathSet([JSONPointer(tokens: ["b"])]))
         let changes = [StateChange(operation: .remove, path: "/b", value: nil)]

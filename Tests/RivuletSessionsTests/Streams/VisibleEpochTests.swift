@@ -94,12 +94,12 @@ struct GaugeApp<State: LevelState>: AppDefinition {
         return (harness, try harness.dispatch(#"{"set":7}"#).cursor)
     }
 
-    @Test func `the name of a history is the same each time that a build makes it`() {
+    @Test func `the epoch is the same each time that a build computes it`() {
         #expect(epoch(GaugeApp(Gauge())) == epoch(GaugeApp(Gauge())))
         #expect(epoch(GaugeApp(Gauge())) != AppHost(GaugeApp(Gauge())).visibleEpoch(of: "bbbbbbbb"))
     }
 
-    @Test func `fields, defaults and what wrappers do take part in it`() {
+    @Test func `the epoch depends on fields, defaults and wrappers`() {
         let epochs = [
             epoch(GaugeApp(Gauge())), epoch(GaugeApp(NarrowGauge())), epoch(GaugeApp(LabelledGauge())),
             epoch(GaugeApp(Gauge(level: 6))), epoch(GaugeApp(LabelledGauge(label: "other"))),
@@ -107,7 +107,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
         #expect(Set(epochs).count == epochs.count)
     }
 
-    @Test func `a default that is another one each time does not`() {
+    @Test func `the epoch does not depend on a default that varies`() {
         #expect(epoch(GaugeApp(FreshGauge())) == epoch(GaugeApp(FreshGauge())))
         #expect(epoch(GaugeApp(FreshGauge())) != epoch(GaugeApp(FreshGauge(level: 6))))
     }
@@ -118,7 +118,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
     /// The epoch of a build with this default.
     private func epoch(of state: TaggedGauge) -> String { epoch(GaugeApp(state)) }
 
-    @Test func `the order in which sets and dictionaries are written does not`() {
+    @Test func `the epoch does not depend on the order of sets and dictionaries`() {
         let tags = Self.orders().map { epoch(of: TaggedGauge(tags: Set($0.map(String.init)))) }
         #expect(Set(tags).count == 1)
         let colors = Self.orders().map { order in
@@ -130,7 +130,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
         #expect(Set(tags + colors + boxes).count == 3)
     }
 
-    @Test func `what is in them does, and the order of lists beside them`() {
+    @Test func `the epoch depends on the members of sets and dictionaries, and on the order of lists`() {
         let tags = Set(Self.orders()[0])
         let epochs = [
             TaggedGauge(), TaggedGauge(tags: ["a", "b"]), TaggedGauge(tags: ["a", "c"]),
@@ -141,7 +141,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
         #expect(Set(epochs).count == epochs.count)
     }
 
-    @Test func `who has read a default with a set that was never stored resumes when it is made again`() throws {
+    @Test func `a reader of an unstored default with a set resumes after the session was evicted`() throws {
         let harness = try SessionHarness()
         harness.deploy(GaugeApp(TaggedGauge(tags: Set(Self.orders()[0].map(String.init)))))
         let read = try harness.session().read(.root).get()
@@ -150,7 +150,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
         #expect(try harness.subscribe("", resume: "\(read.cursor)").first.isEmpty)
     }
 
-    @Test func `a reader of before gets a new field with all that it watches`() throws {
+    @Test func `a reader from before the deployment gets a reset with the new field`() throws {
         let (harness, cursor) = try harness()
         harness.deploy(GaugeApp(LabelledGauge()))
         let joined = try harness.subscribe("", resume: "\(cursor)")
@@ -163,7 +163,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
         #expect(try harness.subscribe("", resume: "\(joined.cursor)").first.isEmpty)
     }
 
-    @Test func `a reader of before gets what a narrower wrapper made of a value`() throws {
+    @Test func `a reader from before the deployment gets the value that a narrower wrapper coerced`() throws {
         let (harness, cursor) = try harness()
         harness.deploy(GaugeApp(NarrowGauge()))
         let joined = try harness.subscribe("/level", resume: "\(cursor)")
@@ -173,7 +173,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
     }
 
     @Test(arguments: [true, false])
-    func `who has read a default that is another one each time, and was never stored, is told of the next one`(
+    func `a reader of an unstored default that varies gets a reset with the next default`(
         isVarying: Bool
     ) throws {
         let harness = try SessionHarness()
@@ -186,7 +186,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
         #expect((joined.cursor.epoch == read.cursor.epoch) == !isVarying)
     }
 
-    @Test func `a reader of before is told nothing by a deployment of the same shape`() throws {
+    @Test func `a deployment of the same shape sends a reader from before no event`() throws {
         let (harness, cursor) = try harness()
         harness.deploy(GaugeApp(Gauge()))
         #expect(try harness.subscribe("/level", resume: "\(cursor)").first.isEmpty)
@@ -195,7 +195,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
     }
 
     @Test(arguments: [true, false])
-    func `a condition of before does not hold for what nobody has read yet`(isShort: Bool) throws {
+    func `a condition from before the deployment does not hold afterwards`(isShort: Bool) throws {
         let (harness, cursor) = try harness()
         let expected = isShort ? Cursor(epoch: cursor.epoch, position: cursor.position, incarnation: nil) : cursor
         if isShort {
@@ -225,7 +225,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
         #expect(try tag() != "\(cursor.epoch).1")
     }
 
-    @Test func `a retry over such a deployment gets the first answer`() throws {
+    @Test func `a retry after a deployment of another shape gets the first answer`() throws {
         let harness = try SessionHarness()
         harness.deploy(GaugeApp(Gauge()))
         let first = try harness.once(#"{"set":7}"#, key: "k")

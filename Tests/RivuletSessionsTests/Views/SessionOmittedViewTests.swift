@@ -68,7 +68,7 @@ struct SafeApp: AppDefinition {
     }
 
     @Test(arguments: ["hide", "glance"])
-    func `an event that writes nothing but an omitted field brings views up to date`(_ event: String) throws {
+    func `an event that writes only an omitted field updates views`(_ event: String) throws {
         let harness = try harness()
         try harness.subscribe(Self.topic)
         let before = try harness.session().read(.root).get().cursor
@@ -86,7 +86,7 @@ struct SafeApp: AppDefinition {
         #expect(try harness.session().read(.root).get().cursor == answer.cursor)
     }
 
-    @Test func `streams of the state hear nothing of it, and resume from before it with nothing`() throws {
+    @Test func `streams of the state get no event for an omitted field, live and resumed`() throws {
         let harness = try harness()
         let joined = try harness.subscribe(StreamTopic(paths: []))
         try harness.dispatch(#"{"hide":"abc"}"#)
@@ -94,7 +94,7 @@ struct SafeApp: AppDefinition {
         #expect(try harness.subscribe(StreamTopic(paths: []), resume: "\(joined.cursor)").first.isEmpty)
     }
 
-    @Test func `a reader of the view resumes with what it missed`() throws {
+    @Test func `a stream of the view resumes with the missed changes`() throws {
         let harness = try harness()
         let joined = try harness.subscribe(Self.topic)
         try harness.dispatch(#"{"hide":"abc"}"#)
@@ -107,7 +107,7 @@ struct SafeApp: AppDefinition {
         #expect(try harness.subscribe(Self.topic, resume: "\(resumed.cursor)").first.isEmpty)
     }
 
-    @Test func `a value that comes out the same tells nothing`() throws {
+    @Test func `a computed value that stays equal sends no event`() throws {
         let harness = try harness()
         try harness.dispatch(#"{"hide":"abc"}"#)
         try harness.subscribe(Self.topic)
@@ -123,14 +123,14 @@ struct SafeApp: AppDefinition {
     }
 
     @Test(arguments: ["hide", "glance"])
-    func `an event that writes what an omitted field has already moves no cursor`(_ event: String) throws {
+    func `an event that writes an equal value to an omitted field moves no cursor`(_ event: String) throws {
         let harness = try harness()
         let before = try harness.dispatch(#"{"\#(event)":"abc"}"#).cursor
         #expect(try harness.dispatch(#"{"\#(event)":"abc"}"#).cursor == before)
         #expect(try harness.dispatch(#"{"\#(event)":"xyz"}"#).cursor != before)
     }
 
-    @Test func `a view of omitted fields is refused, by whatever way its key paths come to them`() {
+    @Test func `a view of omitted fields is refused, whatever route its key paths take`() {
         #expect(
             StateView(StrongboxForwarder.self).faults.map { $0.split(separator: " ").first { $0.hasPrefix("/p") } } == [
                 "/p/boxes/*/content,", "/p/rows/*/content,", "/p/rows/first/content,", "/p/named/*/content,",
@@ -140,11 +140,11 @@ struct SafeApp: AppDefinition {
         #expect(AppHost(LeakyElementApp()).fault?.contains("/p/boxes/*/content") == true)
     }
 
-    @Test func `what a key path shows beside omitted fields is served`() {
+    @Test func `a key path to fields beside omitted ones is served`() {
         #expect(StateView(StrongroomForwarder.self).faults.isEmpty)
     }
 
-    @Test func `a key path from another name of the state is refused, for its way is not known`() {
+    @Test func `a key path with another spelling of the state's type is refused, because its route is unknown`() {
         let faults = StateView(RenamedForwarder.self).faults
         #expect(faults.count == 1)
         #expect(faults.first?.contains("from:") == true)

@@ -131,7 +131,7 @@ struct LibraryApp: AppDefinition {
         return view[JSONPointer(tokens: [name])].map { "\($0)" } ?? "absent"
     }
 
-    @Test func `the count of a collection with text ids is told, and read`() throws {
+    @Test func `the count of a collection with text ids is sent, and can be read`() throws {
         try watch("count")
         try harness.dispatch(#"{"add":"a"}"#)
         try harness.dispatch(#"{"retitle":{"_0":"a","_1":"A"}}"#)
@@ -142,7 +142,7 @@ struct LibraryApp: AppDefinition {
         #expect(try field("count") == "2")
     }
 
-    @Test func `whether a collection with text ids is empty is told, and read`() throws {
+    @Test func `the emptiness of a collection with text ids is sent, and can be read`() throws {
         try watch("isEmpty")
         try harness.dispatch(#"{"add":"a"}"#)
         #expect(told().first?.contains(#""path":"/isEmpty","value":false"#) == true)
@@ -152,7 +152,7 @@ struct LibraryApp: AppDefinition {
     }
 
     @Test(arguments: ["first", "last"])
-    func `an element at the end of a collection with text ids is told, and read`(name: String) throws {
+    func `an element at an end of a collection with text ids is sent, and can be read`(name: String) throws {
         try watch(name)
         try harness.dispatch(#"{"add":"a"}"#)
         #expect(told().first?.contains(#""path":"/\#(name)","value":{"id":"a","title":""}"#) == true)
@@ -161,7 +161,7 @@ struct LibraryApp: AppDefinition {
         #expect(try field(name) == #"{"id":"a","title":"A"}"#)
     }
 
-    @Test func `an element that is called as a property is none of it`() throws {
+    @Test func `an element with the id of a property is not that property`() throws {
         try watch("count")
         try harness.dispatch(#"{"add":"count"}"#)
         #expect(told().first?.contains(#"{"op":"replace","path":"/count","value":1}"#) == true)
@@ -178,7 +178,7 @@ struct LibraryApp: AppDefinition {
         #expect(told().first?.contains(#"{"op":"replace","path":"/priced","value":2}"#) == true)
     }
 
-    @Test func `the payload of a case is told, and read, when the case comes and goes`() throws {
+    @Test func `the payload of a case is sent, and can be read, when the case changes`() throws {
         try watch("lent")
         try harness.dispatch(#"{"lend":{"days":3}}"#)
         #expect(told().first?.contains(#""path":"/lent","value":{"days":3}"#) == true)
@@ -187,7 +187,7 @@ struct LibraryApp: AppDefinition {
         #expect(try field("lent") == "null")
     }
 
-    @Test func `a property that takes the place of a case's variable is computed`() throws {
+    @Test func `a property that replaces a case's generated variable is computed`() throws {
         try watch("sold")
         try harness.dispatch(#"{"sell":{"days":3}}"#)
         #expect(told().first?.contains(#""path":"/sold","value":30"#) == true)

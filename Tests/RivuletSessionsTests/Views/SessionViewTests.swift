@@ -133,7 +133,7 @@ struct BasketApp: AppDefinition {
         return harness.sink.delivered.map(\.event.text)
     }
 
-    @Test func `a view is an object of what its forwarder maps, as the state is now`() throws {
+    @Test func `a view is an object with the mapped fields of the current state`() throws {
         let harness = try harness(#"{"add":"fig"}"#, #"{"weigh":{"_0":"fig","_1":7}}"#)
         let expected = #"{"fruits":[{"id":"fig","weight":7}],"place":{"street":"","number":0},"weight":7,"visits":0}"#
         #expect(try view(harness) == expected)
@@ -148,7 +148,7 @@ struct BasketApp: AppDefinition {
         #expect(harness.sink.joined.isEmpty)
     }
 
-    @Test func `a field changes as exactly as what it comes from`() throws {
+    @Test func `a field of a view changes as finely as its source`() throws {
         let harness = try harness(#"{"add":"fig"}"#)
         try harness.subscribe(StreamTopic(view: "BasketView", paths: []))
         try harness.dispatch(#"{"weigh":{"_0":"fig","_1":7}}"#)
@@ -166,7 +166,7 @@ struct BasketApp: AppDefinition {
         )
     }
 
-    @Test func `what a view does not show tells its streams nothing, and computes nothing`() throws {
+    @Test func `a change of fields that a view does not read sends no event and computes nothing`() throws {
         let counter = Computations.Counter()
         try Computations.$counter.withValue(counter) {
             let harness = try harness(#"{"add":"fig"}"#)
@@ -182,14 +182,14 @@ struct BasketApp: AppDefinition {
         }
     }
 
-    @Test func `a computed field that comes out the same tells nothing`() throws {
+    @Test func `a computed field that stays equal sends no event`() throws {
         let harness = try harness(#"{"add":"fig"}"#, #"{"add":"pear"}"#, #"{"weigh":{"_0":"fig","_1":2}}"#)
         try harness.subscribe(StreamTopic(view: "BasketView", paths: [JSONPointer(tokens: ["weight"])]))
         try harness.dispatch(#"[{"weigh":{"_0":"fig","_1":1}},{"weigh":{"_0":"pear","_1":2}}]"#)
         #expect(delivered(harness) == [])
     }
 
-    @Test func `a replaced state tells each watched part that differs`() throws {
+    @Test func `a replaced state sends a change for each watched part that differs`() throws {
         let harness = try harness(#"{"add":"fig"}"#, #"{"move":{"street":"Lane","number":3}}"#)
         try harness.subscribe(
             StreamTopic(
@@ -203,7 +203,7 @@ struct BasketApp: AppDefinition {
         )
     }
 
-    @Test func `streams of a view and of the state have groups of their own`() throws {
+    @Test func `streams of a view and streams of the state are separate groups`() throws {
         let harness = try harness()
         let whole = try harness.subscribe(StreamTopic(view: "BasketView", paths: []))
         let state = try harness.subscribe(StreamTopic(paths: []))
@@ -211,7 +211,7 @@ struct BasketApp: AppDefinition {
         #expect(whole.group != state.group && whole.group == again.group)
     }
 
-    @Test func `a reader of a view resumes with what it missed`() throws {
+    @Test func `a reader of a view resumes with the missed changes`() throws {
         let harness = try harness(#"{"add":"fig"}"#)
         let topic = StreamTopic(view: "BasketView", paths: [])
         let joined = try harness.subscribe(topic)
@@ -228,7 +228,7 @@ struct BasketApp: AppDefinition {
         #expect(current.first.isEmpty)
     }
 
-    @Test func `a reader whose place no memory has gets all that it watches anew`() throws {
+    @Test func `a reader with a position that is no longer in memory gets all watched values`() throws {
         let harness = try harness(#"{"add":"fig"}"#)
         let topic = StreamTopic(view: "BasketView", paths: [JSONPointer(tokens: ["weight"])])
         let joined = try harness.subscribe(topic)
@@ -240,7 +240,7 @@ struct BasketApp: AppDefinition {
         )
     }
 
-    @Test func `a stream that is refused leaves no view to be kept up to date`() throws {
+    @Test func `a refused stream leaves no view that is updated`() throws {
         let counter = Computations.Counter()
         try Computations.$counter.withValue(counter) {
             let harness = try SessionHarness(limits: SessionLimits(streamsPerSessionMax: 0))
@@ -261,7 +261,7 @@ struct BasketApp: AppDefinition {
         #expect(joined.first.map(\.name) == [.reset])
     }
 
-    @Test func `a view that would show an omitted field is refused, and says which`() {
+    @Test func `a view that would show an omitted field is refused, and the error names the field`() {
         #expect(AppHost(LeakyApp()).fault?.contains("/p/secret") == true)
     }
 }
