@@ -4,7 +4,7 @@ import RivuletEventLoop
 import Testing
 
 @Suite struct EventLoopConnectionTests {
-    @Test func `what is sent comes back and the peer's end is told before the close`() throws {
+    @Test func `sent bytes come back, and the peer's end is reported before the close`() throws {
         let harness = try LoopHarness { loop, delegate in
             delegate.onReceive = { id, bytes in #expect(loop.write(id, bytes) == .sent) }
             delegate.onEnd = { loop.close($0, .peerEnded) }
@@ -38,7 +38,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `what a slow reader does not take is queued in order and drained once`() throws {
+    @Test func `bytes that a slow reader does not take are queued in order, and drained is reported once`() throws {
         let part = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let harness = try LoopHarness()
         let client = try TestClient(port: harness.port, receiveBufferBytes: 4_096)
@@ -99,7 +99,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `a peer that sends for ever into a closing connection is cut off`() throws {
+    @Test func `a peer that does not stop sending into a closing connection is cut off`() throws {
         var limits = LoopLimits()
         limits.lingerBytesMax = 100_000
         let harness = try LoopHarness(limits: limits) { loop, delegate in
@@ -157,7 +157,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func `a reset is told with the code of the system`() throws {
+    @Test func `a reset is reported with the system's error code`() throws {
         let harness = try LoopHarness()
         var client: TestClient? = try TestClient(port: harness.port)
         let id = try harness.nextOpened()
@@ -223,7 +223,7 @@ import Testing
         #expect(harness.events.rest == [.closed(id, .loopStopped)])
     }
 
-    @Test func `a close while bytes are told is told later and only once`() throws {
+    @Test func `a close from within the report of bytes is reported later, and only once`() throws {
         let harness = try LoopHarness { loop, delegate in
             delegate.onReceive = { id, _ in
                 loop.close(id)
@@ -259,7 +259,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `a stream's kernel buffer holds little that is unsent`() throws {
+    @Test func `the kernel's buffer of a stream holds few unsent bytes`() throws {
         let harness = try LoopHarness()
         let client = try TestClient(port: harness.port, receiveBufferBytes: 4_096)
         let id = try harness.nextOpened()

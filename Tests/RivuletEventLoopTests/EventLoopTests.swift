@@ -25,7 +25,7 @@ import Testing
         #expect(seen.withLock { $0 } == Array(repeating: Array(0..<1_000), count: 8))
     }
 
-    @Test func `a job that a job posts runs after a sleep that does not last`() throws {
+    @Test func `a job that a job posts runs in the next turn, without a wait`() throws {
         let harness = try LoopHarness()
         let order = Handover<Int>()
         harness.loop.post { [loop = harness.loop] in
@@ -36,7 +36,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `the delegate is called before each sleep, behind the jobs of the turn`() throws {
+    @Test func `the delegate is called before each sleep, after the jobs of the turn`() throws {
         let log = Mutex<[String]>([])
         let harness = try LoopHarness { _, delegate in
             delegate.onSleep = { log.withLock { $0.append("sleep") } }
@@ -48,7 +48,7 @@ import Testing
         #expect(entries.count <= 4)
     }
 
-    @Test func `a job runs beside the loop, and what follows runs on it`() throws {
+    @Test func `a job runs on a work thread, and its completion runs on the loop`() throws {
         let harness = try LoopHarness()
         let places = Handover<Bool>()
         harness.loop.post { [loop = harness.loop] in
@@ -62,7 +62,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `a loop that ends waits for a job and leaves out what follows`() throws {
+    @Test func `a loop that ends waits for a job and drops its completion`() throws {
         let harness = try LoopHarness()
         let (began, goesOn) = (Handover<Void>(), Handover<Void>())
         let log = Mutex<[String]>([])
@@ -84,7 +84,7 @@ import Testing
         #expect(log.withLock { $0 } == ["job"])
     }
 
-    @Test func `nothing runs after the end and what waits is let go`() throws {
+    @Test func `nothing runs after the loop's end, and waiting jobs are released`() throws {
         let harness = try LoopHarness()
         harness.stop()
         let isReleased = Handover<Bool>()
@@ -93,7 +93,7 @@ import Testing
         #expect(try isReleased.take())
     }
 
-    @Test func `a job that waits is let go with its loop`() throws {
+    @Test func `a waiting job is released with its loop`() throws {
         let isReleased = Handover<Bool>()
         var loop: EventLoop? = try EventLoop(index: 0)
         let isPosted = loop?.post { [token = Token(isReleased)] in withExtendedLifetime(token) {} }
@@ -102,7 +102,7 @@ import Testing
         #expect(try isReleased.take())
     }
 
-    @Test func `a full mailbox refuses, but no reply`() throws {
+    @Test func `a full mailbox refuses jobs, but accepts replies`() throws {
         var limits = LoopLimits()
         limits.postedJobsMax = 2
         let loop = try EventLoop(index: 0, limits: limits)
@@ -111,7 +111,7 @@ import Testing
         #expect(loop.postReply {})
     }
 
-    @Test func `loops leave no descriptor behind, run or not, and after failures`() async {
+    @Test func `a loop leaves no descriptor open, whether it ran, never ran or failed`() async {
         await #expect(processExitsWith: .success) {
             let harness = try LoopHarness()
             harness.stop()
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `timers run in the order of their times and not when cancelled`() throws {
+    @Test func `timers run in the order of their times, and cancelled ones do not run`() throws {
         let harness = try LoopHarness()
         let order = Handover<Int>()
         let start = try harness.onLoop { loop in
@@ -175,7 +175,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `a timer scheduled after a long quiet is on time`() {
+    @Test func `a timer that is scheduled after a long quiet time is on time`() {
         var wheel = TimerWheel<Int>(time: 0)
         wheel.advance(to: 1_000_000)
         _ = wheel.schedule(at: 1_000_003, 1)
@@ -201,7 +201,7 @@ import Testing
         #expect(throws: LoopError(call: "uv_signal_start 9", code: -EINVAL)) { try loop.onSignal(SIGKILL) {} }
     }
 
-    @Test func `a stop closes every connection and says so`() throws {
+    @Test func `a stop closes and reports every connection`() throws {
         let harness = try LoopHarness()
         let clients = try (0..<5).map { _ in try TestClient(port: harness.port) }
         let ids = try clients.map { _ in try harness.nextOpened() }

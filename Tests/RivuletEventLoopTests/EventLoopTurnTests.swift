@@ -5,7 +5,7 @@ import SeededRandom
 import Testing
 
 @Suite struct EventLoopTurnTests {
-    @Test func `one connection gives the kernel one part in a turn`() throws {
+    @Test func `one connection gives the kernel at most one part of its bytes in a turn`() throws {
         let harness = try LoopHarness()
         let client = try TestClient(port: harness.port)
         let id = try harness.nextOpened()
@@ -34,7 +34,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `a crowd is written to as far as a turn's bytes reach`() throws {
+    @Test func `a turn writes to many connections until its bytes are used up`() throws {
         var limits = LoopLimits()
         limits.bytesPerTurnMax = 100_000
         let harness = try LoopHarness(limits: limits)
@@ -137,7 +137,7 @@ import Testing
         return goesOn
     }
 
-    @Test func `a crowd is read in turns, and each connection of it gets one`() throws {
+    @Test func `many connections are read in several turns, each of them once`() throws {
         var limits = LoopLimits()
         limits.readsPerTurnMax = 3
         let turns = Handover<[ConnectionID]>()
@@ -183,7 +183,7 @@ import Testing
         #expect(most.rest.allSatisfy { $0 <= 2 })
     }
 
-    @Test func `connections that always have bytes keep none from its turn`() throws {
+    @Test func `connections that always have bytes do not keep others from being read`() throws {
         var limits = LoopLimits()
         limits.readsPerTurnMax = 2
         let turns = Handover<[ConnectionID]>()
@@ -204,7 +204,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `what the kernel takes ends the time in which it took nothing`() throws {
+    @Test func `bytes that the kernel takes end the stalled time`() throws {
         let account = SharedBytes.Account()
         let harness = try LoopHarness(account: account)
         let client = try TestClient(port: harness.port, receiveBufferBytes: 4_096)
@@ -225,7 +225,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `a close after flush sends what waits for its turn, and then ends`() throws {
+    @Test func `a close after flush sends the bytes that wait for a turn, and then ends`() throws {
         let harness = try LoopHarness()
         let client = try TestClient(port: harness.port)
         let id = try harness.nextOpened()
@@ -253,7 +253,7 @@ import Testing
         #expect(ids.allSatisfy { harness.events.rest.contains(.closed($0, .loopStopped)) })
     }
 
-    @Test func `queues and what was written before leave room for the delegate in each turn`() throws {
+    @Test func `queues and direct writes leave bytes of each turn to the delegate`() throws {
         var limits = LoopLimits()
         limits.bytesPerTurnMax = 100_000
         let outcomes = Handover<WriteOutcome>()

@@ -78,7 +78,7 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    @Test func `the peer's address is told`() throws {
+    @Test func `the peer's address is reported`() throws {
         let peer = Handover<PeerAddress?>()
         let harness = try LoopHarness { _, delegate in
             delegate.onOpen = { peer.put(delegate.peers[$0]) }
@@ -128,7 +128,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `want of descriptors is reported, and connections are accepted once there are some`() async {
+    @Test func `a lack of descriptors is reported, and connections are accepted when some are free`() async {
         await #expect(processExitsWith: .success) {
             let harness = try LoopHarness()
             let client = try TestClient(port: harness.port)

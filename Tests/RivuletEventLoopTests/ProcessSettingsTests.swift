@@ -10,7 +10,7 @@ struct ProcessSettingsTests {
         return try #require(Int(line.split(separator: "\t")[1]))
     }
 
-    @Test func `the table of descriptors has the room that is asked for`() throws {
+    @Test func `the table of descriptors gets the requested size`() throws {
         // CI's processes may have 20,000 descriptors.
         let room = min(try descriptorRoom() * 2, 16_384)
         ProcessSettings.reserveDescriptors(room)

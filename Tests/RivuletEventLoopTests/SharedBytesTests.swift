@@ -8,7 +8,7 @@ import Testing
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* factor) }
     }
 
-    @Test func `bytes count in their account as long as somebody holds them`() {
+    @Test func `bytes are in their account until they are released`() {
         let account = SharedBytes.Account()
         var first: SharedBytes? = SharedBytes([1, 2, 3], account: account)
         let second = SharedBytes([4], account: account)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 5])
-    func `bytes that are written in place are those that were written`(capacity: Int) {
+    func `bytes that are written in place are read back unchanged`(capacity: Int) {
         let account = SharedBytes.Account()
         let written = SharedBytes(capacity: capacity, account: account) { output in
             while output.freeCapacity > 1 { output.append(7) }
@@ -35,7 +35,7 @@ import Testing
         #expect(bytes == Array(repeating: 7, count: count))
     }
 
-    @Test func `what is written before the bytes follows from their count, and stands right before them`() {
+    @Test func `a prefix is computed from the number of bytes, and is directly before them`() {
         let account = SharedBytes.Account()
         let written = SharedBytes(prefixCapacity: 9, capacity: 5, account: account) { output in
             for byte in [1, 2, 3] as [UInt8] { output.append(byte) }
@@ -48,7 +48,7 @@ import Testing
         #expect(account.bytes == 6)
     }
 
-    @Test func `a part is the same memory, and counts in its account as long as somebody holds it`() {
+    @Test func `a part uses the same memory, and is in the account until it is released`() {
         let account = SharedBytes.Account()
         var whole: SharedBytes? = SharedBytes([1, 2, 3, 4], account: account)
         let part = whole.map { SharedBytes(1..<3, of: $0) }
@@ -77,7 +77,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `what a slow reader does not take is held until it does, and then let go`() throws {
+    @Test func `bytes that a slow reader does not take are held until it takes them, and then released`() throws {
         let account = SharedBytes.Account()
         let harness = try LoopHarness()
         let client = try TestClient(port: harness.port, receiveBufferBytes: 4_096)
@@ -100,7 +100,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `many blocks are one order however much the kernel takes at once`() throws {
+    @Test func `many blocks stay in order, however many bytes the kernel takes at once`() throws {
         let harness = try LoopHarness()
         let client = try TestClient(port: harness.port, receiveBufferBytes: 4_096)
         let id = try harness.nextOpened()
@@ -114,7 +114,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `a connection that closes lets go of what it held`() throws {
+    @Test func `a connection that closes releases its bytes`() throws {
         let account = SharedBytes.Account()
         let harness = try LoopHarness()
         let client = try TestClient(port: harness.port, receiveBufferBytes: 4_096)

@@ -55,7 +55,7 @@ import Testing
         #expect(areCancelled == [false, false])
     }
 
-    @Test func `a due timer can still be cancelled by one before it`() {
+    @Test func `a due timer can still be cancelled by an earlier due timer`() {
         var wheel = TimerWheel<Int>(time: 0)
         _ = wheel.schedule(at: 10, 1)
         let second = wheel.schedule(at: 10, 2)
@@ -125,7 +125,7 @@ import Testing
         #expect(wheel.count == 0)
     }
 
-    @Test func `wakes taken one by one fire each timer with its own lateness`() {
+    @Test func `if the wheel advances wake by wake, each timer fires within its own lateness`() {
         var wheel = TimerWheel<Int>(time: 0)
         for value in 1...2_000 { _ = wheel.schedule(at: UInt64(value * 37), value) }
         var fired = 0

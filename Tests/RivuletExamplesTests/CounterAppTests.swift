@@ -74,7 +74,7 @@ struct CounterAppTests {
     }
 
     @Test
-    func `a full counter renames itself`() async {
+    func `a counter at its limit renames itself`() async {
         let store = TestStore(CounterApp())
         store.exhaustivity = .off
         await store.send(.setCount(99))
@@ -114,7 +114,7 @@ struct CounterAppTests {
     }
 
     @Test
-    func `only a touch is kept from the disk`() {
+    func `a touch is the only event that is not stored`() {
         #expect(!CounterEvent.touch.persist)
         #expect(CounterEvent.increment.persist && CounterEvent.noop.persist)
     }

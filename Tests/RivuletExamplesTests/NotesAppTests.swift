@@ -23,7 +23,7 @@ struct NotesAppTests {
 
     // MARK: - A session
 
-    @Test func `a draft is published, and is no draft any more when everybody has it`() async throws {
+    @Test func `a published draft is stored as a note, and then discarded`() async throws {
         let store = TestStore(try app(on: storage))
         await store.send(.saveDraft(id: "a", text: "Milk")) { $0.p.drafts.append(draft("a", "Milk")) }
         await store.send(.saveDraft(id: "a", text: "Bread")) { $0.p.drafts[id: "a"]?.text = "Bread" }
@@ -35,7 +35,7 @@ struct NotesAppTests {
         #expect(notes == [Note(id: "a", text: "Bread", created: Self.now)])
     }
 
-    @Test func `what is no draft cannot be published, and one without an id is none`() async throws {
+    @Test func `only a draft can be published, and a draft needs an id`() async throws {
         let store = TestStore(try app(on: storage))
         await store.send(.publish("x"), expectRejection: #"there is no draft "x""#)
         await store.send(.saveDraft(id: "", text: "x"), expectRejection: "a draft needs an id")
@@ -56,7 +56,7 @@ struct NotesAppTests {
         return TestServer(try app(on: engine), storage: { engine })
     }
 
-    @Test func `a program hosts it in the storage of the sessions`() throws {
+    @Test func `a program hosts the app in the storage of the sessions`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "notes-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let storage = SQLiteStorageEngine(folder: folder)
@@ -71,7 +71,7 @@ struct NotesAppTests {
     }
 
     @Test(arguments: TestServer.Transport.allCases)
-    func `a note that one session publishes is told to everybody`(_ transport: TestServer.Transport) async throws {
+    func `a note that one session publishes is sent to all streams`(_ transport: TestServer.Transport) async throws {
         try await server().run(transport) { client in
             _ = try await client.get(notes)
             let stream = try await client.stream("\(notes)/events")
@@ -88,7 +88,7 @@ struct NotesAppTests {
         }
     }
 
-    @Test func `what cannot be stored is not published, and stays a draft`() async throws {
+    @Test func `a note that cannot be stored is not published, and stays a draft`() async throws {
         try await server().run { client in
             _ = try await client.post("\(session)/events", json: ["saveDraft": ["id": "a", "text": "Milk"]])
             // The event itself changes nothing, so that the note is the next write.
@@ -107,7 +107,7 @@ struct NotesAppTests {
     }
 
     @Test(arguments: TestServer.Transport.allCases)
-    func `everything shared is there again after a restart, and streams begin anew`(
+    func `all shared data exists after a restart, and streams begin again`(
         _ transport: TestServer.Transport
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "notes-\(UUID().uuidString)")
@@ -136,7 +136,7 @@ struct NotesAppTests {
     }
 
     @Test(arguments: TestServer.Transport.allCases)
-    func `a stream goes on from a cursor, with what was missed`(_ transport: TestServer.Transport) async throws {
+    func `a stream resumes at a cursor, with the missed events`(_ transport: TestServer.Transport) async throws {
         try await server().run(transport) { client in
             let list = try await client.get(notes)
             let cursor = try #require(list[field: "ETag"]).filter { $0 != "\"" }
@@ -156,7 +156,7 @@ struct NotesAppTests {
     }
 
     @Test(arguments: TestServer.Transport.allCases)
-    func `the theme is told to everybody, as it is and each time that it is set`(
+    func `all streams get the current theme, and each theme that is set`(
         _ transport: TestServer.Transport
     ) async throws {
         try await server().run(transport) { client in
@@ -172,7 +172,7 @@ struct NotesAppTests {
         }
     }
 
-    @Test func `two apps that keep items in one place are not hosted together`() throws {
+    @Test func `two apps that store items in one collection are not hosted together`() throws {
         let server = StateServer(storage: storage)
         try server.host(try app(on: storage))
         let error = #expect(throws: ServerError.self) {
@@ -184,7 +184,7 @@ struct NotesAppTests {
         try server.host(OtherApp(stores: [SharedStore("all", Store<Note>(storage: storage.collection("other")))]))
     }
 
-    @Test func `two values of one key in the data folder are kept in one place`() throws {
+    @Test func `two values with one key in the data folder are not hosted together`() throws {
         let (first, second) = (StoredValue(key: "k", default: 1), StoredValue(key: "k", default: 2))
         let app = OtherApp(values: [SharedValue(first), SharedValue(second, name: "second")])
         #expect(throws: ServerError.self) { try StateServer(storage: storage).host(app) }
@@ -193,7 +193,7 @@ struct NotesAppTests {
     }
 
     @Test(arguments: TestServer.Transport.allCases)
-    func `a cursor of another resource is foreign, to a stream and to a condition`(
+    func `a cursor of another resource is refused by streams and conditions`(
         _ transport: TestServer.Transport
     ) async throws {
         try await server().run(transport) { client in
@@ -212,7 +212,7 @@ struct NotesAppTests {
     }
 
     @Test(arguments: TestServer.Transport.allCases)
-    func `a weak tag counts where weak comparison will do`(_ transport: TestServer.Transport) async throws {
+    func `a weak tag matches only where weak comparison is allowed`(_ transport: TestServer.Transport) async throws {
         try await server().run(transport) { client in
             let note: JSONValue = ["id": "a", "text": "", "created": "2026-01-01T00:00:00Z"]
             let tag = try #require(await client.post(notes, json: note)[field: "ETag"])

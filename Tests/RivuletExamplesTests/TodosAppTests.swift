@@ -19,7 +19,7 @@ struct TodosAppTests {
     }
 
     @Test
-    func `todos come at the end, or where they are put`() async {
+    func `todos are added at the end, or at the given index`() async {
         let store = TestStore(TodosApp())
         await store.send(.add(id: "a", title: "Milk")) { $0.p.todos.append(Todo(id: "a", title: "Milk")) }
         await store.send(.insert(id: "b", title: "Bread", at: 0)) {
@@ -41,7 +41,7 @@ struct TodosAppTests {
     }
 
     @Test
-    func `done todos are cleared, and who edited one of them edits none`() async {
+    func `done todos are cleared, and an edit of one of them ends`() async {
         let store = await store()
         await store.send(.edit("b")) { $0.t.editing = "b" }
         await store.send(.clearDone) {
@@ -52,7 +52,7 @@ struct TodosAppTests {
     }
 
     @Test
-    func `what cannot be done is refused with the reason`() async {
+    func `an impossible event is rejected with the reason`() async {
         let store = await store()
         await store.send(.add(id: "a", title: ""), expectRejection: #"there is a todo "a" already"#)
         await store.send(.toggle("x"), expectRejection: #"there is no todo "x""#)
@@ -68,7 +68,7 @@ struct TodosAppTests {
     }
 
     @Test
-    func `many todos leave those that are there`() async {
+    func `added todos do not replace existing ones`() async {
         let store = TestStore(TodosApp())
         await store.send(.add(id: "n1", title: "mine")) { $0.p.todos.append(Todo(id: "n1", title: "mine")) }
         await store.send(.addMany(count: 3)) {
@@ -79,7 +79,7 @@ struct TodosAppTests {
     }
 
     @Test
-    func `only who edits what is kept from the disk`() {
+    func `the edited todo is the only field that is not stored`() {
         #expect(!TodosEvent.edit("a").persist)
         #expect(TodosEvent.setFilter("open").persist)
     }

@@ -23,7 +23,8 @@ import Testing
             ("identity, gzip", true), ("gzip;q=1.000", true), ("gzip;q=0.0001", false),
         ] as [(String?, Bool)]
     )
-    func `a coding is wanted when its weight says so`(field: String?, isWanted: Bool) {
+    func `a coding is wanted if its weight is above zero and at least that of identity`(field: String?, isWanted: Bool)
+    {
         #expect(HTTPAccept.accepts(encoding: "gzip", in: field) == isWanted)
     }
 
@@ -33,7 +34,8 @@ import Testing
             ("c/z", nil),
         ] as [(String?, String?)]
     )
-    func `the type the client likes best is chosen and the server's order breaks ties`(field: String?, type: String?) {
+    func `the type with the highest weight is chosen, and the server's order breaks ties`(field: String?, type: String?)
+    {
         #expect(HTTPAccept.preferredType(of: ["a/x", "b/y"], in: field) == type)
     }
 }

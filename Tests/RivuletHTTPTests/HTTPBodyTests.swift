@@ -80,7 +80,7 @@ import Testing
         #expect(chunked("0\r\na: b\r\nc: d\r\n\r\n", limits: limits).refusal?.status == .requestHeaderFieldsTooLarge)
     }
 
-    @Test func `a peer that waits is told to go on, once`() {
+    @Test func `a peer that waits for 100 Continue gets it once`() {
         var connection = HTTPConnection()
         let limits = HTTPLimits()
         let head = "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n"
@@ -104,7 +104,7 @@ import Testing
         "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\na",
         "POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n",
     ])
-    func `a peer that does not wait or cannot is not told to go on`(text: String) {
+    func `a peer that does not wait, or cannot, gets no 100 Continue`(text: String) {
         var connection = HTTPConnection()
         guard case .wait = connection.receiveAdmitting(Array(text.utf8), limits: HTTPLimits()) else {
             Issue.record("an action for a request that is not complete")
@@ -113,7 +113,7 @@ import Testing
         #expect(connection.deadline == .body)
     }
 
-    @Test func `a body in many small chunks takes time in proportion`() throws {
+    @Test func `a body in many small chunks takes time in proportion to its size`() throws {
         var limits = HTTPLimits()
         limits.bodyBytesMax = 300_000
         let body = String(repeating: "1\r\nx\r\n", count: 300_000) + "0\r\n\r\n"

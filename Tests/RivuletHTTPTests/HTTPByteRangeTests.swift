@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: ["bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999-"])
-    func `a range behind the end cannot be given`(_ field: String) {
+    func `a range after the end cannot be satisfied`(_ field: String) {
         #expect(HTTPByteRange(field, length: 10) == .unsatisfiable)
     }
 
@@ -23,12 +23,12 @@ import Testing
         "", "bytes", "bytes=", "bytes=-", "bytes=a-b", "bytes=2-1", "bytes=0-1,3-4", "bytes=0-1, 3-4", "lines=0-1",
         "bytes=+1-2", "bytes=1-2-3", "bytes=1 2", "bytes=0x1-2", "bytes=１-2",
     ])
-    func `what is no single range of bytes is the whole`(_ field: String) {
+    func `other text than a single range of bytes is ignored`(_ field: String) {
         #expect(HTTPByteRange(field, length: 10) == .whole)
     }
 
     @Test(arguments: ["bytes=0-0", "bytes=-1", "bytes=0-"])
-    func `nothing has no part`(_ field: String) {
+    func `an empty body has no range`(_ field: String) {
         #expect(HTTPByteRange(field, length: 0) == .unsatisfiable)
     }
 }

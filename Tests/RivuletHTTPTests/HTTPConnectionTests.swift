@@ -27,7 +27,7 @@ import Testing
         name(connection.responseFinished(isKeepAlive: isKeepAlive, limits: limits))
     }
 
-    @Test func `requests sent ahead are handed out one after the other`() {
+    @Test func `pipelined requests are returned one after the other`() {
         var connection = HTTPConnection()
         let three = get + "POST /2 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc" + "GET /3 HTTP/1.1\r\nHo"
         #expect(receive(three, &connection) == "/1")
@@ -41,13 +41,13 @@ import Testing
         #expect(connection.deadline == .idle)
     }
 
-    @Test func `many requests in one read are read in any cut`() {
+    @Test func `many requests in one read are the same in any cut`() {
         let reading = HTTPReading.of(String(repeating: get, count: 200))
         #expect(reading.requests.count == 200)
         #expect(reading.refusal == nil && !reading.isClosed)
     }
 
-    @Test func `bytes that come behind a request under way wait for it`() {
+    @Test func `bytes after an unanswered request wait for its response`() {
         var connection = HTTPConnection()
         #expect(receive(get, &connection) == "/1")
         #expect(connection.wantsReading)
@@ -57,7 +57,7 @@ import Testing
         #expect(finish(&connection) == "wait")
     }
 
-    @Test func `too many bytes behind a request close the connection`() {
+    @Test func `too many bytes after an unanswered request close the connection`() {
         var connection = HTTPConnection()
         #expect(receive(get, &connection) == "/1")
         let flood = [UInt8](repeating: 0x41, count: limits.pipelinedBytesMax)
@@ -66,7 +66,7 @@ import Testing
         #expect(finish(&connection) == "close")
     }
 
-    @Test func `a request behind one that ends the connection is not handed out`() {
+    @Test func `a request after the last one of a connection is not returned`() {
         var connection = HTTPConnection()
         let last = "GET /1 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
         #expect(receive(last + get, &connection) == "/1")
@@ -81,7 +81,7 @@ import Testing
         #expect(connection.deadline == nil)
     }
 
-    @Test func `a refusal behind a request is told after its response`() {
+    @Test func `a refusal after a request is sent after the request's response`() {
         var connection = HTTPConnection()
         #expect(receive(get + "nonsense\r\n\r\n", &connection) == "/1")
         #expect(finish(&connection) == "400")
@@ -115,7 +115,7 @@ import Testing
 
     private func refuse(_ connection: inout HTTPConnection) -> Bool { connection.refused(limits: limits) }
 
-    @Test func `a head is given before its body is read, and nothing is read until it is admitted`() {
+    @Test func `a head is returned before its body is read, and nothing is read until it is admitted`() {
         var connection = HTTPConnection()
         #expect(receiveHead(head + "5\r\n\r\nab", &connection) == "admit /1")
         #expect(!connection.wantsReading && connection.deadline == nil)
@@ -131,12 +131,12 @@ import Testing
     }
 
     @Test(arguments: ["0\r\n\r\n", "3\r\n\r\nabc", "3\r\n\r\nabcGET"])
-    func `a request without a body, or with all of it behind its head, is given at once`(rest: String) {
+    func `a request without a body, or with its whole body, is returned at once`(rest: String) {
         var connection = HTTPConnection()
         #expect(receiveHead(head + rest, &connection) == "/1")
     }
 
-    @Test func `the body of a refused head is read away and the connection kept, in any cut`() {
+    @Test func `the body of a refused head is discarded and the connection kept, in any cut`() {
         let refused = head.replacing("/1 ", with: "/no ")
         let last = head + "1\r\n\r\nx"
         let body = String(repeating: "y", count: limits.refusedBodyBytesMax)
@@ -156,7 +156,7 @@ import Testing
         #expect(other.requests == ["refused /no close"] && other.isClosed)
     }
 
-    @Test func `a refused peer that waits for 100 Continue is not told to go on, and ends`() {
+    @Test func `a refused peer that waits for 100 Continue does not get it, and its connection ends`() {
         let waiting = head.replacing("/1 HTTP/1.1", with: "/1 HTTP/1.1\r\nExpect: 100-continue")
         var silent = HTTPConnection()
         #expect(receiveHead(waiting + "5\r\n\r\n", &silent) == "admit /1")
@@ -170,7 +170,7 @@ import Testing
         #expect(receive("bcde" + get, &sending) == "/1")
     }
 
-    @Test func `the rest of a refused body has the time of a body`() {
+    @Test func `the rest of a refused body has the deadline of a body`() {
         var connection = HTTPConnection()
         #expect(receiveHead(head + "5\r\n\r\n", &connection) == "admit /1")
         #expect(refuse(&connection))
@@ -186,7 +186,7 @@ import Testing
         #expect(connection.deadline == .idle)
     }
 
-    @Test func `a refused body that ends before its answer leaves what comes behind it in line`() {
+    @Test func `a request after a refused body waits for the refusal's response`() {
         var connection = HTTPConnection()
         #expect(receiveHead(head + "5\r\n\r\n", &connection) == "admit /1")
         #expect(refuse(&connection))
@@ -195,7 +195,7 @@ import Testing
         #expect(finish(&connection) == "/1")
     }
 
-    @Test func `a peer that ends while its head is decided about is closed when its body is not complete`() {
+    @Test func `a peer that ends before the decision about its head is closed if its body is incomplete`() {
         var connection = HTTPConnection()
         #expect(receiveHead(head + "5\r\n\r\n", &connection) == "admit /1")
         #expect(name(connection.peerEnded(limits: limits)) == "wait")
@@ -222,7 +222,7 @@ import Testing
         #expect(name(connection.peerEnded(limits: limits)) == "close")
     }
 
-    @Test func `a head that has passed a limit is refused for that when no more of it comes`() {
+    @Test func `a head beyond a limit is refused for the limit when no more bytes come`() {
         let text = "GET /\(String(repeating: "a", count: limits.targetBytesMax + 99)) HTTP/1.1\r\nOrigin: http://a\r\n"
         var (late, ended) = (HTTPConnection(), HTTPConnection())
         #expect(receive(text, &late) == "wait" && receive(text, &ended) == "wait")
@@ -231,7 +231,7 @@ import Testing
         #expect(actions.map(name) == ["414", "414"])
     }
 
-    @Test func `a peer that ends behind its requests gets all its responses`() {
+    @Test func `a peer that ends after its requests gets all responses`() {
         var connection = HTTPConnection()
         #expect(receive(get + get + "GET", &connection) == "/1")
         #expect(name(connection.peerEnded(limits: limits)) == "wait")
@@ -239,7 +239,7 @@ import Testing
         #expect(finish(&connection) == "close")
     }
 
-    @Test func `a stream ignores what its peer sends, up to a limit`() {
+    @Test func `a stream ignores bytes of its peer, up to a limit`() {
         var connection = HTTPConnection()
         #expect(receive(get + "GET", &connection) == "/1")
         #expect(name(connection.streamStarted(limits: limits)) == "wait")
@@ -262,7 +262,7 @@ import Testing
         #expect(finish(&finished) == "close")
     }
 
-    @Test func `a closed connection takes every call and does nothing`() {
+    @Test func `a closed connection ignores every call`() {
         var connection = HTTPConnection()
         #expect(receive(get, &connection) == "/1")
         connection.closed()

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `times out of range are moved into it`() {
+    @Test func `times out of range become the nearest time in range`() {
         #expect(HTTPDate(secondsSince1970: -1).secondsSince1970 == 0)
         #expect(HTTPDate(secondsSince1970: .max).text == "Fri, 31 Dec 9999 23:59:59 GMT")
     }

@@ -20,7 +20,7 @@ import Testing
             "\"a\\",
         ]
     )
-    func `anything else is none`(_ field: String) {
+    func `other text is no key`(_ field: String) {
         #expect(HTTPIdempotencyKey(field) == nil)
     }
 

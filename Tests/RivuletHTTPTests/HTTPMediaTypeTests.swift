@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: ["", "json", "a/", "/b", "a/b/c", "a b/c", ";charset=utf-8"])
-    func `what is no media type is none`(field: String) {
+    func `other text is no media type`(field: String) {
         #expect(HTTPMediaType(field) == nil)
     }
 }

@@ -23,11 +23,11 @@ import Testing
             "x; return=minimal", "x=\"a, return=minimal", "return=\"minimal",
         ]
     )
-    func `what is not asked for is not found`(_ field: String) {
+    func `a preference that was not requested is not found`(_ field: String) {
         #expect(HTTPPreferences(field)["return"] != "minimal")
     }
 
-    @Test func `a preference without a value is there with an empty one`() {
+    @Test func `a preference without a value has an empty value`() {
         let preferences = HTTPPreferences("respond-async, wait=10")
         #expect(preferences["respond-async"] == "")
         #expect(preferences["wait"] == "10")

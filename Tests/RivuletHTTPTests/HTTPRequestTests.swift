@@ -34,7 +34,7 @@ import Testing
         #expect(request.headers["name"] == "Zoë")
     }
 
-    @Test func `path segments are decoded after the split`() throws {
+    @Test func `a path is split into segments before they are decoded`() throws {
         let request = try oneRequest("GET /a/b%2Fc/%C3%A9/ HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(request.path == "/a/b%2Fc/%C3%A9/")
         #expect(request.pathSegments == ["a", "b/c", "é", ""])
@@ -78,7 +78,7 @@ import Testing
         ("HTTP/1.0\r\nConnection: Keep-Alive", true), ("HTTP/1.0\r\nConnection: keep-alive, close", false),
         ("HTTP/1.1\r\nHost: h\r\nConnection: x\r\nConnection: close", false), ("HTTP/1.7\r\nHost: h", true),
     ])
-    func `the version and Connection decide whether the connection is kept`(head: String, isKept: Bool) throws {
+    func `the version and the Connection field decide if the connection is kept`(head: String, isKept: Bool) throws {
         #expect(try oneRequest("GET / \(head)\r\n\r\n").isKeepAlive == isKept)
     }
 
@@ -101,7 +101,7 @@ import Testing
             ("/a/one/two/b/two/c", nil), ("/b/one/b/two/c", nil), ("/a", nil), ("/", nil),
         ] as [(String, String?)]
     )
-    func `a pattern gives the two segments of a path of its form`(target: String, segments: String?) throws {
+    func `a pattern returns the two segments of a matching path`(target: String, segments: String?) throws {
         let request = try oneRequest("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
         let found = request.segments(of: PathPattern("/a/", "/b/", "/c"))
         #expect(found.map { "\($0.0) \($0.1)" } == segments)

@@ -20,7 +20,7 @@ import Testing
         #expect(framing == .length(120))
     }
 
-    @Test func `a head of whatever size is written whole`() {
+    @Test func `a head of any size is written completely`() {
         let long = String(repeating: "é", count: 5_000)
         let fields = (0..<200).map { HTTPField("X-\($0)", long) }
         let head = HTTPResponseHead(HTTPStatus(431), fields: fields, framing: .length(.max))
@@ -31,13 +31,13 @@ import Testing
         #expect(text(HTTPResponseHead(HTTPStatus(431), framing: .length(.max)), isKeepAlive: false) == status + end)
     }
 
-    @Test func `a connection that ends says so, and one that is kept says so to HTTP 1_0`() {
+    @Test func `a head has Connection: close at the end, and keep-alive for HTTP 1_0`() {
         let head = HTTPResponseHead(.ok, framing: .length(0))
         #expect(text(head, isKeepAlive: false) == "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         #expect(text(head, .http10) == "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n")
     }
 
-    @Test func `a chunked body becomes one until the close for HTTP 1_0`() {
+    @Test func `for HTTP 1_0 a chunked body becomes a body until the close`() {
         let head = HTTPResponseHead(.ok, framing: .chunked)
         #expect(text(head) == "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         #expect(text(head, .http10) == "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")

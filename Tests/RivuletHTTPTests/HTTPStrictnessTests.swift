@@ -92,7 +92,7 @@ import Testing
     ]
 
     @Test(arguments: refused)
-    func `a request that is not quite HTTP is refused`(text: String, status: UInt16, detail: String) throws {
+    func `a malformed request is refused`(text: String, status: UInt16, detail: String) throws {
         let reading = HTTPReading.of(text)
         #expect(reading.requests.isEmpty)
         let refusal = try #require(reading.refusal)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: smuggling)
-    func `a body whose end is not certain is refused`(headers: String, status: UInt16, detail: String) throws {
+    func `a body with an ambiguous end is refused`(headers: String, status: UInt16, detail: String) throws {
         let reading = HTTPReading.of("POST / HTTP/1.1\r\nHost: h\r\n\(headers)")
         #expect(reading.requests.isEmpty)
         let refusal = try #require(reading.refusal)
@@ -163,7 +163,7 @@ import Testing
             ("GET / HTTP/1.1\r\nA: \(String(repeating: "a", count: 62))\r\nOrigin: http://a.example\r\n\r\n", 431, nil),
         ] as [(String, UInt16, String?)]
     )
-    func `a refused head has its origin, wherever that stands within the head's limit`(
+    func `a refusal has the head's Origin from any line within the limits`(
         _ text: String,
         _ status: UInt16,
         _ origin: String?
@@ -189,7 +189,7 @@ import Testing
         #expect(connection.deadline == nil)
     }
 
-    @Test func `random bytes never stop the program and never make a request of more than was sent`() {
+    @Test func `random bytes never crash the parser, and no request is longer than the sent bytes`() {
         var generator = SeededGenerator(seed: 7)
         let marks = [":", " ", "\n", "\r", "\r\n", "%", "0", "a", "\u{0}", "é", ",", "/"]
         let words = ["GET ", "POST ", " HTTP/1.1", "Host: h", "Content-Length: 3", "Transfer-Encoding: chunked"]

@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a/b", "é%41", "100% + 1", "\u{0}\u{1F30A}"])
-    func `encoded text is decoded to itself`(text: String) {
+    func `encoded text is decoded to the same text`(text: String) {
         #expect(PercentCoding.decodedString(Array(PercentCoding.encoded(text).utf8)[...]) == text)
         #expect(PercentCoding.decodedFormString(Array(PercentCoding.encoded(text).utf8)[...]) == text)
     }

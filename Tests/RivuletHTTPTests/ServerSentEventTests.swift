@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func `a line end is found wherever it stands`(offset: Int) {
+    func `a line end is found at any offset`(offset: Int) {
         let before = String(repeating: "é", count: offset / 2) + String(repeating: "\u{7F}", count: offset % 2)
         #expect(text(ServerSentEvent(data: Array((before + "\nz").utf8))) == "data: \(before)\ndata: z\n\n")
         #expect(text(ServerSentEvent(id: before + "\n1", data: [])) == "id: \(before)1\ndata: \n\n")

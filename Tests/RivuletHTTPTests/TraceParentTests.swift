@@ -15,25 +15,25 @@ import Testing
         #expect(parse(Self.valid)?.text == Self.valid)
     }
 
-    @Test func `a child has the trace and the flag, and a part of its own`() throws {
+    @Test func `a child has the same trace and flag, and a new parent id`() throws {
         let parent = try #require(parse(Self.valid))
         let child = parent.child()
         #expect(child != parent && child.traceID == Self.trace && child.text.hasSuffix("-01"))
         #expect(parse(child.text) == child)
     }
 
-    @Test func `a new trace is valid, and no other one`() {
+    @Test func `a new trace is valid and unique`() {
         let (first, second) = (TraceParent.random(), TraceParent.random())
         #expect(first.traceID != second.traceID && parse(first.text) == first && first.text.hasSuffix("-00"))
     }
 
-    @Test func `of the flags only sampled is passed on`() {
+    @Test func `only the flag sampled is passed on`() {
         #expect(parse("00-\(Self.trace)-00f067aa0ba902b7-ff")?.text.hasSuffix("-01") == true)
         #expect(parse("00-\(Self.trace)-00f067aa0ba902b7-fe")?.text.hasSuffix("-00") == true)
     }
 
     @Test(arguments: ["cc-\(trace)-00f067aa0ba902b7-01", "01-\(trace)-00f067aa0ba902b7-01-what-the-future-brings"])
-    func `a later version is read as far as it is known`(_ text: String) {
+    func `of a later version the known fields are read`(_ text: String) {
         #expect(parse(text)?.text == Self.valid)
     }
 
@@ -52,7 +52,7 @@ import Testing
         #expect(parse(text) == nil)
     }
 
-    @Test func `one line is a trace, several are none`() throws {
+    @Test func `one traceparent line is a trace, several lines are none`() throws {
         func headers(_ lines: String...) throws -> HTTPHeaders {
             var connection = HTTPConnection()
             let text = "GET /a?b HTTP/1.1\r\nHost: x\r\n" + lines.map { "Traceparent: \($0)\r\n" }.joined() + "\r\n"
@@ -74,7 +74,7 @@ import Testing
             ("GET / HTTP/1.1", [""]),
         ]
     )
-    func `the path is found again behind the header lines`(_ line: String, _ segments: [String]) {
+    func `the path is found again after the header lines`(_ line: String, _ segments: [String]) {
         var connection = HTTPConnection()
         let bytes = Array("\(line)\r\nHost: x\r\n\r\n".utf8)
         guard case .request(let request) = connection.receive(bytes.span, limits: HTTPLimits()) else {

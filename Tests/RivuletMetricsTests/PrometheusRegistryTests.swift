@@ -30,12 +30,12 @@ import Testing
         #expect(text(registry) == "# TYPE jobs_total counter\njobs_total 2\n")
     }
 
-    @Test func `a metric that was described and never made is not shown`() {
+    @Test func `a metric that was described but never created is not in the text`() {
         registry.describe(MetricDescription("jobs_total", .counter, "Jobs."))
         #expect(text(registry).isEmpty)
     }
 
-    @Test func `a histogram counts what is at most a bound, and everything under infinity`() {
+    @Test func `a bucket has the number of values up to its bound, and the last bucket of all values`() {
         registry.describe(MetricDescription("wait_seconds", .histogram(bounds: [0.5, 2]), "Waits."))
         let timer = registry.makeTimer(label: "wait_seconds", dimensions: [("way", "in")])
         for nanoseconds in [500_000_000, 1_000_000_000, 3_000_000_000] as [Int64] {
@@ -72,7 +72,7 @@ import Testing
         #expect(text(registry).contains("bytes_total 9007199254740993\n"))
     }
 
-    @Test func `what a name, a label or a help text may not hold is replaced or escaped`() {
+    @Test func `invalid characters of names, labels and help texts are replaced or escaped`() {
         registry.describe(MetricDescription("a_b", .gauge, "one\ntwo \\"))
         registry.makeMeter(label: "a.b", dimensions: [("0 key", "x\"\\\ny")]).set(Int64(1))
         #expect(
@@ -81,7 +81,7 @@ import Testing
         )
     }
 
-    @Test func `a name has one kind: a handler of another kind counts unseen`() {
+    @Test func `a name has one kind, and a handler of another kind is not in the text`() {
         registry.makeCounter(label: "jobs", dimensions: []).increment(by: 1)
         registry.makeTimer(label: "jobs", dimensions: [("a", "b")]).recordNanoseconds(1)
         registry.makeMeter(label: "jobs", dimensions: []).set(Int64(9))
@@ -89,7 +89,7 @@ import Testing
         #expect(!text(registry).contains("_bucket"))
     }
 
-    @Test func `series beyond the limit are not shown, and how many says so`() {
+    @Test func `series beyond the limit are left out, and a metric has their number`() {
         let registry = PrometheusRegistry(seriesMax: 1)
         for number in 1...3 { registry.makeCounter(label: "c\(number)", dimensions: []).increment(by: 1) }
         let text = text(registry)

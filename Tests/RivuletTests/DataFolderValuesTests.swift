@@ -43,8 +43,7 @@ import Testing
         Set(try FileManager.default.contentsOfDirectory(atPath: folder))
     }
 
-    @Test func `E-18: a value needs no storage, is opened when it is used, and is there after a restart`() async throws
-    {
+    @Test func `E-18: a value needs no storage, is opened at its first use, and exists after a restart`() async throws {
         try await Self.withFolder { folder in
             let theme = Self.theme(folder)
             #expect(try Self.names(folder) == [])
@@ -58,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `E-18, E-22: properties are declared as the seeds write them, which opens nothing`() {
+    @Test func `E-18, E-22: the seeds' declarations of properties compile, and open no file`() {
         struct Preferences {
             @StoredValue(key: "hasHapticsEnabled") var hasHapticsEnabled = false
             @StoredValue(key: "lastOpenedDate") var lastOpenedDate: Date? = nil
@@ -73,7 +72,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: ProcessFolder.path() + "/values") == isThere)
     }
 
-    @Test func `E-18: a data folder that cannot be opened is an error, and the value its default until it can`()
+    @Test func `E-18: while the data folder cannot be opened, writes fail and reads give the default`()
         async throws
     {
         try await Self.withFolder { folder in
@@ -111,8 +110,7 @@ import Testing
         }
     }
 
-    @Test func `E-24: a key that cannot be used is an error, the log says why, and to mend it is enough`() async throws
-    {
+    @Test func `E-24: an unusable key is an error with a log line, and works once it is repaired`() async throws {
         try await Self.withFolder { folder in
             let log = InMemoryLogHandler()
             let logger = Logger(label: "test") { _ in log }

@@ -58,13 +58,13 @@ let stockRenamed = StateMigration(from: 3) { document in
 }
 
 @Suite struct DocumentedMigrationsTests {
-    @Test func `the sample's step moves the sum, and the count of each item`() throws {
+    @Test func `the sample's step moves the sum and each item's count`() throws {
         let document = try JSONValue(parsing: #"{"p":{"sum":12,"items":[{"id":"a","count":2}]}}"#)
         let state = try CartApp().state(migrating: document, from: 1)
         #expect(state.p == Cart(total: 12, items: [CartItem(id: "a", quantity: 2)]))
     }
 
-    @Test func `a step edits each value of a dictionary, whatever its keys`() throws {
+    @Test func `a step edits each value of a dictionary, whatever the keys are`() throws {
         var document = try JSONValue(
             parsing: #"{"p":{"prices":{"tea":3,"coffee":4},"stock":{"tea":{"count":12}}}}"#
         )
@@ -75,20 +75,20 @@ let stockRenamed = StateMigration(from: 3) { document in
         #expect(document == expected)
     }
 
-    @Test func `a dictionary with other keys is an array of keys and values, and each visits both`() throws {
+    @Test func `a dictionary with keys that are not strings is an array, and each visits keys and values`() throws {
         var document: JSONValue = ["stock": ["tea", ["count": 1], "coffee", ["count": 2]]]
         try document.updateEach("/stock") { try $0.move("/count", to: "/quantity") }
         #expect(document == ["stock": ["tea", ["quantity": 1], "coffee", ["quantity": 2]]])
     }
 
-    @Test func `a step gives an enum's raw value its new name, where it is`() throws {
+    @Test func `a step renames an enum's raw value in place`() throws {
         var document: JSONValue = ["p": ["items": [["unit": "kilo"], ["unit": "piece"], ["id": "c"]]]]
         let expected: JSONValue = ["p": ["items": [["unit": "kg"], ["unit": "piece"], ["id": "c"]]]]
         try unitsRenamed.migrate(&document)
         #expect(document == expected)
     }
 
-    @Test func `the schema version of an app is the one that its stored half says`() {
+    @Test func `an app's schema version is that of its stored half`() {
         #expect(CartApp().schemaVersion == 2)
     }
 

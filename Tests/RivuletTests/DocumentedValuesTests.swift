@@ -12,13 +12,13 @@ struct Preferences {
 }
 
 @Suite struct DocumentedValuesTests {
-    @Test func `properties name their keys alone, and are opened when they are used`() {
+    @Test func `properties need only their keys, and are opened at their first use`() {
         let preferences = Preferences()
         #expect(preferences.$theme.defaultValue == "light" && preferences.$theme.key == "theme")
         #expect(preferences.$token.service == "mail" && preferences.$token.group == nil)
     }
 
-    @Test func `a secret of a storage has the keys of the server's options`() async throws {
+    @Test func `a secret in a storage is sealed with the keys of the server's options`() async throws {
         let storage = MemoryItemStorage { 0 }
         let options = ServerOptions(secretKey: SecretKey())
         try await Self.secret(in: storage, options).set("a")

@@ -79,7 +79,7 @@ private func check(_ folder: String, titleAt path: String) {
         #expect(try rows() == before)
     }
 
-    @Test func `a build with a typo answers 500 and writes nothing, and the corrected build serves the state`()
+    @Test func `a build with a typo answers 500 and writes nothing, then the corrected build serves the state`()
         async throws
     {
         try await begin()

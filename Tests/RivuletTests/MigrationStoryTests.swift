@@ -111,7 +111,7 @@ struct BoardApp: AppDefinition {
         }
     }
 
-    @Test func `the corrected step gives the title, and each version what was true then`() async throws {
+    @Test func `the corrected step gives each version the title that it had`() async throws {
         try await begin()
         let corrected = BoardApp(titleAt: "/p/name")
         let report = try report(of: corrected)

@@ -5,7 +5,7 @@ import Rivulet
 import Testing
 
 @Suite struct SQLiteStorageEngineDefaultTests {
-    @Test func `E-29: a path below the data folder is one database for the whole process`() async throws {
+    @Test func `E-29: a path in the data folder is one database for the whole process`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "rivulet-\(UUID())").path
         defer {
             do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }

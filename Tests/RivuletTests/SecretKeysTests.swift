@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `without a folder and a variable there is a secret for this run`() async throws {
+    @Test func `without a folder and a variable each process start makes a new secret`() async throws {
         let made = try SecretKeys(keptIn: nil, environment: [:])
         #expect(try await isSame(SealingKeys(made.current), SealingKeys(made.current)))
         #expect(
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ["RIVULET_SECRET_KEY", "RIVULET_OLDER_SECRET_KEY"])
-    func `a secret that is given twice, or badly, is refused by its name`(_ name: String) throws {
+    func `a secret that is given twice, or is invalid, is refused with its name`(_ name: String) throws {
         func error(_ environment: [String: String]) -> String? {
             #expect(throws: ServerError.self) { try SecretKeys(keptIn: nil, environment: environment) }?.description
         }
@@ -68,7 +68,7 @@ import Testing
         #expect(error([name + "_FILE": "/nowhere"])?.contains("/nowhere") == true)
     }
 
-    @Test func `a server's secret and a sealing key of the same bytes are one key`() async throws {
+    @Test func `a server's secret and a sealing key with the same bytes are one key`() async throws {
         let key = try #require(SealingKey(secret: Self.old.utf8))
         #expect(try await isSame(SealingKeys(key), SealingKeys(SecretKey(Self.old))))
         let options = try ServerOptions(secretKey: SecretKey(Self.new), olderSecretKey: SecretKey(Self.old))
@@ -76,7 +76,7 @@ import Testing
         #expect(ServerOptions().sealingKeys == nil)
     }
 
-    @Test func `E-22: a secret is sealed anew with the current key, and opens without the older one after a restart`()
+    @Test func `E-22: a secret is sealed again with the current key, and opens without the older one after a restart`()
         async throws
     {
         try await withFolder { folder in

@@ -43,7 +43,7 @@ struct Sheet: Identifiable, Equatable, Sendable {
         #expect(StoredValue(key: "draft", default: Draft(), storage: values).wrappedValue == Draft(text: "a"))
     }
 
-    @Test func `E-22: of a secret that is refused the error tells the type alone`() async throws {
+    @Test func `E-22: the error of a refused secret names only its type`() async throws {
         let keys = SealingKeys(SecretKey())
         let secret = SecurelyStoredValue<[String: Desk<Draft>]>(key: "desks", storage: values, keys: keys)
         await #expect(throws: StoreError.unreadable(type: "Dictionary<String, Desk<Draft>>", path: "/*/held")) {
@@ -51,7 +51,7 @@ struct Sheet: Identifiable, Equatable, Sendable {
         }
     }
 
-    @Test func `E-30: an object of such a type is refused, within another one too`() async throws {
+    @Test func `E-30: an object with an unreadable type is refused, also within another object`() async throws {
         let objects = ObjectStorage<[Desk<Draft>]>(storage: values)
         await #expect(throws: StoreError.unreadable(type: "Array<Desk<Draft>>", path: "/*/held")) {
             try await objects.store([], forKey: CacheKey("a"))

@@ -125,7 +125,7 @@ struct MyReducer: EventReducer {
         }
     }
 
-    @Test func `a reducer says what follows`() async throws {
+    @Test func `a reducer returns its follow-up effects`() async throws {
         try await inDataFolder { _ in
             let stateManager = await initializeStateManager()
             await stateManager.addReducer(
@@ -140,7 +140,7 @@ struct MyReducer: EventReducer {
         }
     }
 
-    @Test func `a document that cannot be read is kept aside`() async throws {
+    @Test func `an unreadable document is set aside`() async throws {
         try await inDataFolder { folder in
             try await DataFolderStates(folder: folder).save(Array(#"{"counter":"many"}"#.utf8), under: "myAppState")
             let stateManager = await initializeStateManager()
@@ -156,7 +156,7 @@ struct MyReducer: EventReducer {
         }
     }
 
-    @Test func `a recorder replays what it let pass`() async {
+    @Test func `a recorder replays the events that it recorded`() async {
         let recorder = EventRecorder()
         let stateManager = await AppUIStateManager(
             defaultState: { AppState(t: MyTransient(), p: MyPersistent()) },
@@ -187,7 +187,7 @@ struct MyReducer: EventReducer {
         }
     }
 
-    @Test func `nothing is saved over a data folder that somebody else has`() async throws {
+    @Test func `nothing is saved in a data folder that another engine uses`() async throws {
         try await inDataFolder { folder in
             let other = SQLiteStorageEngine(folder: folder + "/states")
             try other.start()

@@ -9,7 +9,7 @@ import Testing
         .appending(path: "Corpus")
 
     @Test(arguments: FuzzTarget.allCases)
-    func `every kept input is read without a fault`(_ target: FuzzTarget) throws {
+    func `every input of the corpus is read without a fault`(_ target: FuzzTarget) throws {
         let folder = Self.corpus.appending(path: target.rawValue)
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         #expect(files.count >= 5)
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: FuzzTarget.allCases)
-    func `the beginnings of every kept input are read without a fault`(_ target: FuzzTarget) throws {
+    func `every prefix of each corpus input is read without a fault`(_ target: FuzzTarget) throws {
         let folder = Self.corpus.appending(path: target.rawValue)
         for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
             let bytes = Array(try Data(contentsOf: file))

@@ -19,7 +19,7 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
     }
 
-    @Test func `a real folder is in the backup, also when a link that sorts before it leads there`() async throws {
+    @Test func `a real folder is in the backup, also if an earlier link leads to it`() async throws {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
         for path in ["", "/values"] { try await makeDatabase(in: folder.path + path) }
         try link(folder.path + "/all", to: "values")
@@ -34,7 +34,7 @@ import Testing
         #expect(vacuumed.map(\.path) == ["/rivulet.db", "/values/rivulet.db"].map { folder.path + $0 })
     }
 
-    @Test func `what cannot be read in a folder of another program is named, and stops nothing`() async throws {
+    @Test func `an unreadable folder of another program is named, and does not stop a backup`() async throws {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
         try await makeDatabase(in: folder.path)
         let cache = folder.path + "/cache"
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be read where a data folder has its databases stops a backup`() async throws {
+    @Test func `an unreadable folder with databases stops a backup`() async throws {
         for path in ["", "/values", "/states"] {
             let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
             for place in Set(["", path]) { try await makeDatabase(in: folder.path + place) }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `a start names its own older database first, and looks into no folder of other programs`() async throws {
+    @Test func `a start names its own older database first, and reads no folder of other programs`() async throws {
         let folder = try TemporaryFolder()
         for path in ["", "/values", "/cache"] {
             try await makeDatabase(in: folder.path + path)
@@ -84,7 +84,7 @@ import Testing
         #expect(notices.last?.contains("in \(folder.path): a.sqlite3: ") == true)
     }
 
-    @Test func `a backup whose only database is that of values is left as it is`() async throws {
+    @Test func `a backup with a database of values only is left as it is`() async throws {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
         try await makeDatabase(in: folder.path + "/values")
         let backup = other.path + "/backup"
@@ -100,7 +100,7 @@ import Testing
         #expect(try SQLiteBackup.verify(backup).damages == [])
     }
 
-    @Test func `a database whose name the list of a backup cannot hold is refused`() async throws {
+    @Test func `a database with a name that a backup's list cannot have is refused`() async throws {
         for name in ["two\nlines", "a\nfile 1 2 b"] {
             let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
             let engine = try #require(SQLiteStorageEngine(directory: folder.path, databaseFilename: name))

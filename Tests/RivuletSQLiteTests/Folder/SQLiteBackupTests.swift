@@ -9,7 +9,7 @@ import StorageConformance
 import Testing
 
 @Suite struct SQLiteBackupTests {
-    @Test func `a backup beside an engine has what is stored, and no text of a deleted session`() async throws {
+    @Test func `a backup beside an engine has the stored data, and no text of a deleted session`() async throws {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
         // The first step comes at once. The session is larger than that step.
         let engine = try folder.engine { limits in
@@ -49,7 +49,7 @@ import Testing
         #expect(try await again.load(TestData.key("gone")) == nil)
     }
 
-    @Test func `the databases of subfolders are in it, and vacuum knows them`() async throws {
+    @Test func `the databases of subfolders are in a backup, and are vacuumed`() async throws {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
         for path in [folder.path, folder.path + "/values"] {
             let engine = SQLiteStorageEngine(folder: path)
@@ -153,7 +153,8 @@ import Testing
         )
     }
 
-    @Test func `links to a folder are followed, each to a copy of its own, and not round in circles`() async throws {
+    @Test func `each link to a folder becomes a separate copy, and a link to an outer folder is skipped`() async throws
+    {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
         try await makeDatabase(in: folder.path)
         try await makeDatabase(in: other.path + "/values")
@@ -180,7 +181,9 @@ import Testing
         #expect(error?.description.contains("\(folder.databasePath) is a symbolic link") == true)
     }
 
-    @Test func `a database with a name of its own is in the backup, another program's is left out`() async throws {
+    @Test func `a database with another file name is in the backup, a database of another program is left out`()
+        async throws
+    {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
         let engine = try #require(SQLiteStorageEngine(directory: folder.path, databaseFilename: "notes"))
         _ = try await engine.fill(upTo: 2)
@@ -201,7 +204,9 @@ import Testing
         #expect(try SQLiteVacuum.run(folder: folder.path).map(\.path) == [folder.path + "/notes.sqlite3"])
     }
 
-    @Test func `a folder whose database lies deeper is no data folder, as its key would be missed`() async throws {
+    @Test func `a folder with its database in a subfolder is no data folder, as a backup would lack its key`()
+        async throws
+    {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
         try await makeDatabase(in: folder.path + "/data")
         let error = #expect(throws: StorageError.self) {
@@ -228,7 +233,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: other.path) == [])
     }
 
-    @Test func `a hint to delete a session comes with the damage of a session alone`() async throws {
+    @Test func `only the error about a damaged session has the hint to delete it`() async throws {
         for (sql, isSession) in [
             ("UPDATE item SET document = x'00'", false), ("UPDATE log SET changes = x'00' WHERE v = 2", true),
         ] {

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `E-29: there is no engine where none can be opened`() throws {
+    @Test func `E-29: an engine that cannot be opened is nil`() throws {
         let folder = try TemporaryFolder()
         let first = try #require(SQLiteStorageEngine(directory: folder.path))
         defer { first.close() }

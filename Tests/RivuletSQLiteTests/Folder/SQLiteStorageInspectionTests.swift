@@ -22,7 +22,7 @@ import Testing
         #expect(try inspection.load(key) == nil)
     }
 
-    @Test func `reads what another server has written since, also where it counts rows from a smaller number`()
+    @Test func `reads later writes of another server, also if it continues from a smaller row number`()
         async throws
     {
         let folder = try TemporaryFolder()

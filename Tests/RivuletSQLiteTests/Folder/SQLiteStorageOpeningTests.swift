@@ -22,7 +22,7 @@ import Testing
         #expect(folder.byteCount(of: "a/b/c/rivulet.db") != nil)
     }
 
-    @Test func `finds again what was stored before it was closed`() async throws {
+    @Test func `finds the stored data after it was closed`() async throws {
         let folder = try TemporaryFolder()
         let first = try folder.engine()
         let head = try await first.fill(upTo: 3)
@@ -46,7 +46,7 @@ import Testing
         #expect(try RawDatabase(folder.databasePath).text("PRAGMA integrity_check") == "ok")
     }
 
-    @Test func `makes a database that says what it is`() throws {
+    @Test func `makes a database with Rivulet's application id`() throws {
         let folder = try TemporaryFolder()
         try folder.engine().close()
         let raw = try RawDatabase(folder.databasePath)
@@ -90,7 +90,7 @@ import Testing
         _ = try await second.fill(upTo: 1)
     }
 
-    @Test func `gives the folder up when it is simply let go`() async throws {
+    @Test func `releases the folder when the engine is released`() async throws {
         let folder = try TemporaryFolder()
         do {
             let engine = try folder.engine()

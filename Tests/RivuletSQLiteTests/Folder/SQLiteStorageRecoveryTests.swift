@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [3, 4_096])
-    func `a torn end of the log costs whole commits from the end, never a part of one`(
+    func `a torn end of the log loses whole last commits, never a part of a commit`(
         unindexedEntriesMax: Int
     ) async throws {
         let folder = try TemporaryFolder()

@@ -11,7 +11,7 @@ import Testing
 @Suite struct SQLiteItemFaultTests {
     private let notes = [ItemChange.put(key: "a", document: [1]), .put(key: "b", document: [2])]
 
-    @Test func `a full disk changes nothing, and is over when there is space`() async throws {
+    @Test func `commits to a full disk change nothing, and succeed when there is space`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.itemsMax = 3 }
         defer { engine.close() }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `a collection that a full disk has not let be made is made later`() async throws {
+    @Test func `a collection that could not be made on a full disk is made later`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine()
         defer { engine.close() }
@@ -81,7 +81,7 @@ import Testing
         #expect([["a", "b"], ["b", "c"]].contains(keys))
     }
 
-    @Test func `a crash loses nothing that was answered, and a torn log whole commits only`() async throws {
+    @Test func `a crash loses no answered commit, and a torn log loses whole commits only`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine()
         defer { engine.close() }
@@ -166,7 +166,7 @@ import Testing
         #expect(try await engine.collection("drafts").contents().items.count == 2)
     }
 
-    @Test func `what another program removes is noticed by the next commit`() async throws {
+    @Test func `the next commit notices rows that another program removed`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine()
         defer { engine.close() }

@@ -76,7 +76,7 @@ import Testing
         #expect(engine.keyReadsByWriter == 0)
     }
 
-    @Test func `who has read a collection commits to it at once`() async throws {
+    @Test func `a commit after a read of the collection does not wait`() async throws {
         let folder = try TemporaryFolder()
         let engine = try await restarted(in: folder)
         defer { engine.close() }
@@ -118,7 +118,7 @@ import Testing
         #expect(engine.keyReadsByWriter == 1)
     }
 
-    @Test func `keys that were read before the writer forgot what it knew are not used`() async throws {
+    @Test func `keys that were read before the writer dropped its cache are not used`() async throws {
         let folder = try TemporaryFolder()
         let engine = try await restarted(in: folder) { $0.keysRememberedMax = 2 }
         defer { engine.close() }

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: ItemStorageConformance.checks)
-    func `keeps the contract of items when it remembers no keys and commits one by one`(
+    func `keeps the contract of items without cached keys and with single commits`(
         _ check: ItemStorageCheck
     ) async throws {
         let place = try place { limits in
@@ -77,7 +77,7 @@ import Testing
         #expect(try await engine.collection("notes").contents().items.map(\.document) == [[2]])
     }
 
-    @Test func `requests that wait for a start that never comes are told that it is closed`() async throws {
+    @Test func `requests that wait for a start fail when the engine is closed`() async throws {
         let engine = SQLiteStorageEngine(folder: "unused")
         let (reads, writes) = (ItemAnswers<StoredCollection>(expecting: 1), ItemAnswers<Void>(expecting: 1))
         engine.items(of: "notes", reply: reads.reply(0))
@@ -88,7 +88,7 @@ import Testing
         await #expect(throws: ItemStorageError.closed) { try await engine.collection("notes").contents() }
     }
 
-    @Test func `requests that wait outlive a start that fails`() async throws {
+    @Test func `waiting requests stay after a failed start`() async throws {
         let folder = try TemporaryFolder()
         let first = try folder.engine()
         let second = SQLiteStorageEngine(folder: folder.path)
@@ -102,7 +102,7 @@ import Testing
         #expect(try await second.collection("notes").contents().items.count == 1)
     }
 
-    @Test func `no more requests wait for a start than may`() async throws {
+    @Test func `a request beyond the limit of waiting requests is refused before the start`() async throws {
         var limits = SQLiteStorageLimits()
         limits.requestsBeforeStartMax = 2
         let engine = SQLiteStorageEngine(folder: "unused", limits: limits)
@@ -133,7 +133,7 @@ import Testing
         #expect(folder.syncs == before + 1)
     }
 
-    @Test func `a commit beyond the limit does not undo the group that it is in`() async throws {
+    @Test func `a commit beyond the limit does not undo its group's other commits`() async throws {
         let folder = try TemporaryFolder()
         folder.failDisk()
         let engine = try folder.engine { $0.itemsMax = 1 }

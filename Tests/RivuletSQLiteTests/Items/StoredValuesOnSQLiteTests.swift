@@ -33,7 +33,7 @@ import Testing
 
     private static func value(of theme: StoredValue<String>) -> String { theme.wrappedValue }
 
-    @Test func `nothing of a secret is in the folder`() async throws {
+    @Test func `no part of a secret is in the folder`() async throws {
         let folder = try TemporaryFolder()
         let engine = SQLiteStorageEngine(folder: folder.path)
         let key = try #require(SealingKey(secret: String(repeating: "k", count: 32).utf8))

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [0, 4, 8, 12, 16, 20, 24, 2_000, 4_119])
-    func `a flip in any frame is damage when two commits end behind it, and costs no commit before it`(
+    func `a flipped bit before two commit ends is damage, and loses no earlier commit`(
         offset: Int
     ) async throws {
         let log = try await log()
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: 0..<32)
-    func `a flip in the header is damage`(offset: Int) async throws {
+    func `a flipped bit in the header is damage`(offset: Int) async throws {
         var log = try await log()
         log.bytes[offset] ^= 4
         let walk = log.walk()
@@ -74,7 +74,7 @@ import Testing
         #expect(walk.verdict == .damaged(frames: log.frameCount, commits: log.commits.count))
     }
 
-    @Test func `a commit mark that a power cut left of an earlier round is none`() async throws {
+    @Test func `an old commit mark that remains after a power cut is not a commit`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine()
         defer { engine.close() }
@@ -91,7 +91,7 @@ import Testing
         #expect(log.walk().verdict == .torn(frames: log.frameCount - last))
     }
 
-    @Test func `garbage behind the last commit is ordinary`() async throws {
+    @Test func `garbage after the last commit is ordinary`() async throws {
         var log = try await log()
         let frames = log.frameCount
         log.bytes += (0..<3 * LogBytes.frameBytes + 100).map { UInt8(truncatingIfNeeded: $0 &* 31 + 1) }

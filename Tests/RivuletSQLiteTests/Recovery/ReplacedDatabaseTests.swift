@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: Deed.allCases)
-    func `a file that is removed or replaced ends all writing at the next commit`(deed: Deed) async throws {
+    func `after the removal or replacement of a file the next commit ends all writing`(deed: Deed) async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine()
         defer { engine.close() }

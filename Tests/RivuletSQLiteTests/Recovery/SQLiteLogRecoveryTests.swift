@@ -141,7 +141,7 @@ import Testing
         #expect(version == 20 || isLast && version == 19)
     }
 
-    @Test func `a flip that the highest bit of a page's number would fit as well loses nothing`() async throws {
+    @Test func `a flipped bit that could also be the highest bit of a page number loses nothing`() async throws {
         let (whole, log) = try await crashed(isCheckpointed: true)
         let frames = log.commits[2]..<log.commits[12]
         for frame in frames {
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `a commit that was not finished is one line, and costs no epoch`() async throws {
+    @Test func `an unfinished commit is one log line, and changes no epoch`() async throws {
         var (folder, log) = try await crashed()
         log.flip(frame: log.frameCount - 1, at: 24 + 100)
         try log.write(to: folder)
@@ -172,7 +172,7 @@ import Testing
         #expect(try keptLogs(in: folder) == [])
     }
 
-    @Test func `a last commit without its salts is one line, too`() async throws {
+    @Test func `a last commit without its salts is one log line, too`() async throws {
         var (folder, log) = try await crashed()
         for frame in log.commits[log.commits.count - 2] + 1..<log.frameCount { log.flip(frame: frame, at: 8) }
         try log.write(to: folder)
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `with a damaged log the database is served as of the commit that a checkpoint has copied`(
+    func `with a damaged log the database is served as of the last checkpointed commit`(
         isHeader: Bool
     ) async throws {
         var (folder, log, copied) = try await crashedBehindCheckpoint()
@@ -218,7 +218,7 @@ import Testing
         #expect(try await engine.load(TestData.key())?.head.version == 12)
     }
 
-    @Test func `a damaged header of a log that was copied in part is refused, and nothing is changed`() async throws {
+    @Test func `a damaged header of a partly copied log is refused, and nothing is changed`() async throws {
         var (folder, log) = try await crashed()
         let (copied, _) = try await crashed(isCheckpointed: true)
         // An interrupted checkpoint has copied the first pages.
@@ -235,7 +235,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.databasePath)) == part)
     }
 
-    @Test func `an emptied log and one that ends with a commit cannot be told from an ordinary one`() async throws {
+    @Test func `an emptied log, and a log that was cut after a commit, look like ordinary ones`() async throws {
         let (folder, log) = try await crashed()
         for frames in [0, log.commits[12] + 1] {
             var cut = log
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test func `a start that ended before the epochs were new is finished by the next one`() async throws {
+    @Test func `a start that ended before it renewed the epochs is completed by the next start`() async throws {
         let (folder, log) = try await crashed()
         try Data([1]).write(to: URL(fileURLWithPath: folder.databasePath + "-wal.damaged"))
         let engine = try folder.engine()

@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a session that its index does not find is named, and found again after a repair`(
+    func `a session that is missing in its index is named, and found again after a repair`(
         isStamped: Bool
     ) async throws {
         let folder = try await filled()
@@ -86,7 +86,7 @@ import Testing
         #expect(try await engine.fill("four", upTo: 1).token == 5)
     }
 
-    @Test func `of two sessions with one name the older keeps it`() async throws {
+    @Test func `of two sessions with one name the older one keeps the name`() async throws {
         let folder = try await filled()
         try flip("countertwo", inIndex: "sqlite_autoindex_session_1", of: folder)
         try RawDatabase(folder.databasePath).execute(
@@ -109,7 +109,7 @@ import Testing
         #expect(try await engine.load(TestData.key("two-repaired-17"))?.head.epoch == "later000")
     }
 
-    @Test func `a store that its index does not find is found again after a repair`() async throws {
+    @Test func `a store that is missing in its index is found again after a repair`() async throws {
         let folder = try await filled()
         try flip("notes", inIndex: "sqlite_autoindex_collection_1", of: folder)
         #expect(try SQLiteCheck.run(folder: folder.path) != [])
@@ -166,7 +166,7 @@ import Testing
         #expect(folder.byteCount(of: "rivulet.db.vacuum") == nil)
     }
 
-    @Test func `a folder that a server uses is not repaired, and is checked`() async throws {
+    @Test func `a folder that a server uses can be checked, but not repaired`() async throws {
         let folder = try await filled()
         let engine = try folder.engine()
         defer { engine.close() }
@@ -175,7 +175,7 @@ import Testing
         #expect(try SQLiteCheck.run(folder: folder.path) == [])
     }
 
-    @Test func `a damaged log is named by a check, and kept by a repair`() async throws {
+    @Test func `a check names a damaged log, and a repair keeps it`() async throws {
         let running = try await filled()
         let engine = try running.engine()
         defer { engine.close() }

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: [0, 3, 0x1f, 0x1000_0000_0000_0000, .max] as [UInt64])
-    func `finds what was inserted and not removed, however many share a hash`(mask: UInt64) {
+    func `finds inserted keys that were not removed, however many share a hash`(mask: UInt64) {
         var (table, model) = (KeyTable(), [Int64: UInt64]())
         var numbers = Numbers(state: 7)
         for rowID in Int64(1)...400 {
@@ -34,14 +34,14 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 10, 11, 1_000])
-    func `is made of any number of entries`(count: Int64) {
+    func `can be made from any number of entries`(count: Int64) {
         let table = KeyTable((0..<count).map { (hash: UInt64($0 / 3), rowID: $0 + 1) })
         #expect(table.count == count)
         for rowID in 0..<count { #expect(table.rowID(of: UInt64(rowID / 3)) { $0 == rowID + 1 } == rowID + 1) }
         #expect(table.rowID(of: UInt64(count)) { _ in true } == nil)
     }
 
-    @Test func `asks only for places under the hash`() {
+    @Test func `checks only the row ids under the hash`() {
         var table = KeyTable()
         table.insert(1, of: 5)
         table.insert(2, of: 5 + 16)
@@ -56,7 +56,7 @@ import Testing
         #expect(KeyTable().rowID(of: 5) { _ in true } == nil)
     }
 
-    @Test func `removes all places from one on`() {
+    @Test func `removes all row ids from the given one on`() {
         var table = KeyTable()
         for rowID in Int64(1)...100 { table.insert(rowID, of: UInt64(rowID) % 7) }
         table.removeRowIDs(from: 51)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `passes on what looking at a place throws`() {
+    @Test func `rethrows an error of the check of a row id`() {
         struct Failure: Error {}
         var table = KeyTable()
         table.insert(1, of: 5)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct SQLiteErasingStepsTests {
     private static let walFrameBytes = 4_096 + 24
 
-    @Test func `a step writes no more to the log than it may`() async throws {
+    @Test func `a step writes at most its limit to the log`() async throws {
         let folder = try TemporaryFolder()
         try await folder.fillByTurns()
         let stepBytesMax = 80_000
@@ -68,7 +68,7 @@ import Testing
         #expect(!report.contains("canary") && !report.contains("increment"), "no id, and no text of an event")
     }
 
-    @Test func `marks that cannot be read are reported once, and are left to the next start`() async throws {
+    @Test func `unreadable marks are reported once, and are left to the next start`() async throws {
         let folder = try TemporaryFolder()
         try await folder.fillByTurns()
         var limits = SQLiteStorageLimits()
@@ -96,7 +96,7 @@ import Testing
         #expect(try await engine.load(TestData.key("kept"))?.tail.count == 60)
     }
 
-    @Test func `a step that fails outside of sessions and marks is tried again, and a skipped session stays reported`()
+    @Test func `a step that fails elsewhere is repeated, and a skipped session is not reported again`()
         async throws
     {
         let folder = try TemporaryFolder()
@@ -157,7 +157,7 @@ import Testing
         #expect(engine.startNotices.first?.contains("run \"rivulet vacuum --data \(folder.path)\" once") == true)
     }
 
-    @Test func `older databases of values, of states and of a name of their own are named at the start`() throws {
+    @Test func `older databases of values, of states and with other file names are named at the start`() throws {
         let folder = try TemporaryFolder()
         for path in ["/values", "/states", "/new"] {
             let engine = SQLiteStorageEngine(folder: folder.path + path)

@@ -92,7 +92,7 @@ import Testing
         #expect(try raw.text("PRAGMA integrity_check") == "ok")
     }
 
-    @Test func `a row that is larger than a step is erased in one of its own`() async throws {
+    @Test func `a row that is larger than a step is erased in a separate step`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.eraseStepBytesMax = 50_000 }
         _ = try await fill(engine, entries: 3, byteCount: 400_000)
@@ -102,7 +102,7 @@ import Testing
         #expect(try RawDatabase(folder.databasePath).text("PRAGMA integrity_check") == "ok")
     }
 
-    @Test func `the text of items that were removed or replaced is in no file after a quiet moment`() async throws {
+    @Test func `the text of removed or replaced items is in no file after a quiet moment`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.idleMilliseconds = 10 }
         defer { engine.close() }
@@ -150,7 +150,7 @@ import Testing
         try await folder.waitUntilGone(Self.canary, by: engine)
     }
 
-    @Test func `removed text goes while writes go on, too`() async throws {
+    @Test func `removed text is erased during further writes, too`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.removedTextMillisecondsMax = 0 }
         defer { engine.close() }
@@ -164,7 +164,7 @@ import Testing
 
     // MARK: - Readers
 
-    @Test func `a deleted session that is not erased yet is gone for every reader, and its name begins anew`()
+    @Test func `no reader sees a deleted session that is not erased yet, and its name can be used again`()
         async throws
     {
         let folder = try TemporaryFolder()
@@ -199,7 +199,7 @@ import Testing
         #expect(try await next.sessions(app: "counter", limit: 9).map(\.id) == ["one"])
     }
 
-    @Test func `a mark of a session that is there does not take its rows`() async throws {
+    @Test func `a mark for an existing session does not erase its rows`() async throws {
         let folder = try TemporaryFolder()
         let first = try folder.engine()
         _ = try await first.fill(upTo: 3)

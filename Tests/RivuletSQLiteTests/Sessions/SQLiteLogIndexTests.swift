@@ -48,7 +48,7 @@ import Testing
         #expect(try await engine.sessions(app: "counter", limit: 9).map(\.updated) == [10])
     }
 
-    @Test func `a restart finds what the index does not know, and goes on behind it`() async throws {
+    @Test func `a restart finds entries that are not in the index, and appends after them`() async throws {
         let folder = try TemporaryFolder()
         let (first, head) = try await atVersion10(folder)
         first.close()
@@ -60,7 +60,7 @@ import Testing
         #expect(try RawDatabase(folder.databasePath).text("SELECT max(seq) FROM log") == "11")
     }
 
-    @Test func `what a compaction drops is gone from the log and from its index`() async throws {
+    @Test func `a compaction deletes entries from the log and from its index`() async throws {
         let folder = try TemporaryFolder()
         let (engine, head) = try await atVersion10(folder)
         defer { engine.close() }
@@ -79,7 +79,7 @@ import Testing
         #expect(try await engine.load(TestData.key())?.tail == [TestData.entry(11)])
     }
 
-    @Test func `a deleted session leaves nothing, and its name begins anew`() async throws {
+    @Test func `a deleted session leaves nothing, and its name can be used again`() async throws {
         let folder = try TemporaryFolder()
         let (engine, _) = try await atVersion10(folder)
         defer { engine.close() }
@@ -92,7 +92,7 @@ import Testing
         #expect(try await engine.load(TestData.key())?.tail == TestData.entries(1...2))
     }
 
-    @Test func `entries that are gone again count, so that nobody remembers many of them`() async throws {
+    @Test func `deleted entries are part of the limit of unindexed entries`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.unindexedEntriesMax = 3 }
         defer { engine.close() }
@@ -104,7 +104,7 @@ import Testing
         #expect(try indexed(folder) == "0 to 3")
     }
 
-    @Test func `an index that is never due is no obstacle`() async throws {
+    @Test func `an index that is never updated causes no error`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.unindexedEntriesMax = .max }
         defer { engine.close() }
@@ -113,7 +113,8 @@ import Testing
         #expect(try indexed(folder) == "0 to 0")
     }
 
-    @Test func `a database that is full when the index is due serves what it has, and the index follows`() async throws
+    @Test func `a database that is full when the index is due still serves its data, and the index is updated later`()
+        async throws
     {
         let folder = try TemporaryFolder()
         let first = try folder.engine()
@@ -179,7 +180,8 @@ import Testing
         return try await answers.all()[0].get().head()
     }
 
-    @Test func `a disk that is full when the index is due harms nothing, and the index follows`() async throws {
+    @Test func `a disk that is full when the index is due loses nothing, and the index is updated later`() async throws
+    {
         let folder = try TemporaryFolder()
         let (engine, tenth) = try await atVersion10(folder)
         defer { engine.close() }

@@ -45,7 +45,7 @@ import Testing
         return unreadable
     }
 
-    @Test func `a lost page takes its sessions away, and later pages say which`() async throws {
+    @Test func `only the sessions on a lost page are unreadable, because later pages name them`() async throws {
         let folder = try await damaged(leaf: 4)
         let engine = try folder.engine()
         defer { engine.close() }
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test
-    func `where it is not known which sessions a page had, those behind it are served, and the server is not ready`()
+    func `if a page's sessions are unknown, only sessions with later entries are served, and the server is not ready`()
         async throws
     {
         let folder = try await damaged(leaf: -3)
@@ -93,7 +93,7 @@ import Testing
         #expect(try await notes.contents().items.map(\.document) == [[1], [2]])
     }
 
-    @Test func `entries of an older layout name no others`() async throws {
+    @Test func `entries of an older layout name no earlier entries`() async throws {
         let folder = try await damaged(leaf: 4) { try $0.goBackToLayout6() }
         let engine = try folder.engine()
         defer { engine.close() }
@@ -103,7 +103,7 @@ import Testing
         await #expect(throws: StorageError.self) { try await engine.probe() }
     }
 
-    @Test func `an entry names the one 64 rows before it`() async throws {
+    @Test func `an entry names the entry 64 rows before it`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine()
         defer { engine.close() }

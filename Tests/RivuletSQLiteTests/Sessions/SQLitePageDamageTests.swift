@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: ["snapshot", "log_index"])
-    func `a damaged index of snapshots or of the log takes no state back`(name: String) async throws {
+    func `a damaged index of snapshots or of the log gives no earlier state`(name: String) async throws {
         let folder = try TemporaryFolder()
         let first = try folder.engine { $0.unindexedEntriesMax = 1 }
         for id in ["one", "two"] {
@@ -163,7 +163,7 @@ import Testing
         #expect(try await engine.sessions(app: "counter", limit: 9).map(\.version) == [5, 5])
     }
 
-    @Test func `a damaged page of the log is that of the sessions on it, and others go on`() async throws {
+    @Test func `a damaged page of the log affects only the sessions on it`() async throws {
         let folder = try TemporaryFolder()
         let first = try folder.engine { $0.unindexedEntriesMax = 1 }
         for index in 0..<40 { _ = try await first.fill("s\(index)", upTo: 1, byteCount: 800) }
@@ -194,7 +194,7 @@ import Testing
         #expect(try await engine.delete(TestData.key("s1")))
     }
 
-    @Test func `a damaged page of items is reported, and other stores go on`() async throws {
+    @Test func `a damaged page of items is reported, and other stores are served`() async throws {
         let folder = try TemporaryFolder()
         let first = try folder.engine()
         for name in ["notes", "drafts"] {

@@ -49,7 +49,7 @@ import Testing
         #expect(folder.syncs == before + 1)
     }
 
-    @Test func `a group ends at its largest number of writes and at its largest size`() async throws {
+    @Test func `a group of writes has a limit of writes and of bytes`() async throws {
         for change in [
             { (limits: inout SQLiteStorageLimits) in limits.batchWritesMax = 10 },
             { (limits: inout SQLiteStorageLimits) in limits.batchBytesMax = 10 * TestData.entry(1).byteCount },
@@ -90,7 +90,7 @@ import Testing
         #expect(try await engine.load(TestData.key())?.head.version == 2)
     }
 
-    @Test func `a write that waits too long a queue is refused unwritten`() async throws {
+    @Test func `a write beyond the limits of the queue is refused unwritten`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.writesWaitingMax = 3 }
         defer { engine.close() }
@@ -145,7 +145,7 @@ import Testing
         #expect(throws: StorageError.self) { try results[1].get() }
     }
 
-    @Test func `what another program commits between two appends is noticed`() async throws {
+    @Test func `an append notices a commit of another program`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine()
         defer { engine.close() }
@@ -155,7 +155,7 @@ import Testing
         #expect(try await engine.load(TestData.key())?.tail == TestData.entries(1...2))
     }
 
-    @Test func `another program's write lock makes writes unavailable and nothing else`() async throws {
+    @Test func `another program's write lock makes writes unavailable, and no reads`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.lockWaitMilliseconds = 1 }
         defer { engine.close() }

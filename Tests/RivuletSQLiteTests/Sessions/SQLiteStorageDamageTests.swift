@@ -72,7 +72,7 @@ import Testing
         #expect(try await engine.sessions(app: "counter", limit: 9).count == 2)
     }
 
-    @Test func `history and the past report a damaged entry, and serve what lies before it`() async throws {
+    @Test func `reads of the log and of versions report a damaged entry, and serve earlier ones`() async throws {
         let (_, engine, _) = try await damaged(by: "UPDATE log SET event = x'00' WHERE sid = 1 AND v = 4")
         defer { engine.close() }
         let epoch = TestData.epoch
@@ -88,7 +88,7 @@ import Testing
     @Test(arguments: [
         "DELETE FROM log_index WHERE sid = 1 AND v = 4", "UPDATE log_index SET seq = 9 WHERE sid = 1 AND v = 4",
     ])
-    func `an index that has lost an entry, or leads to another one, is reported`(sql: String) async throws {
+    func `an index that has lost an entry, or points to a wrong one, is reported`(sql: String) async throws {
         let (_, engine, healthy) = try await damaged(by: sql, unindexedEntriesMax: 1)
         defer { engine.close() }
         let error = await #expect(throws: StorageError.self) { _ = try await engine.load(TestData.key()) }

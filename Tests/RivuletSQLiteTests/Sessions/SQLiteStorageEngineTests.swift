@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: StorageConformance.all)
-    func `keeps the storage contract when it remembers nothing and commits one by one`(
+    func `keeps the storage contract without caches and with single commits`(
         rule: StorageConformance
     ) async throws {
         let folder = try TemporaryFolder()

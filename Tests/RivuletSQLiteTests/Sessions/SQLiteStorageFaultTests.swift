@@ -44,7 +44,7 @@ import Testing
         #expect(try await next.load(TestData.key("two")) == nil)
     }
 
-    @Test func `a failed write to the disk is as grave, for the whole group, and what waits behind it is not written`()
+    @Test func `a failed write to the disk also ends all work, and later writes are not written`()
         async throws
     {
         let folder = try TemporaryFolder()
@@ -88,7 +88,9 @@ import Testing
         #expect(try await next.load(TestData.key())?.tail == TestData.entries(1...3))
     }
 
-    @Test func `a full disk fails the whole group, writes nothing, and is over when there is space`() async throws {
+    @Test func `a full disk fails the whole group and writes nothing, and writes succeed when there is space`()
+        async throws
+    {
         let folder = try TemporaryFolder()
         let engine = try folder.engine()
         defer { engine.close() }

@@ -5,7 +5,7 @@ import RivuletSessions
 import Testing
 
 @Suite struct StoredStatesOnDiskTests {
-    @Test func `the newest document is there after the database was opened anew, and only it`() async throws {
+    @Test func `only the newest document exists after the database was opened again`() async throws {
         let folder = try TemporaryFolder()
         for round in 0..<3 {
             let engine = try folder.engine()

@@ -13,12 +13,12 @@ import Testing
             ("Call me Ishmael. Some years ago--never mind how long precisely-", 0, 0x02A2_E854_70D6_FD96),
         ] as [(String, UInt64, UInt64)]
     )
-    func `hashes as others do`(text: String, seed: UInt64, expected: UInt64) {
+    func `hashes like other implementations`(text: String, seed: UInt64, expected: UInt64) {
         let hash = unsafe Array(text.utf8).withUnsafeBytes { unsafe XXHash64.hash($0, seed: seed) }
         #expect(hash == expected)
     }
 
-    @Test func `any bit and the seed count`() {
+    @Test func `the hash depends on every bit and on the seed`() {
         let bytes = (0..<100).map { UInt8($0) }
         var hashes: Set<UInt64> = []
         for bit in 0..<800 {
