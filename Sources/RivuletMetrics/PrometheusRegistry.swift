@@ -47,7 +47,7 @@ public final class PrometheusRegistry: MetricsExposition {
         var text = ""
         for name in families.keys.sorted() { families[name]?.append(to: &text) }
         if refused > 0 {
-            let help = "Series that are not shown, because there are more than \(seriesMax)."
+            let help = "Requests for a new series that were refused, because \(seriesMax) exist."
             var family = Family(MetricDescription("rivulet_metric_series_refused", .gauge, help))
             let series = NumberSeries()
             series.set(refused)

@@ -261,6 +261,16 @@ import Testing
         #expect(number.wrappedValue == nil)
         #expect(log.entries.count == 1)
         #expect(!"\(log.entries)".contains("hunter2"))
+        #expect(log.entries.contains { "\($0.message)".hasSuffix("the sealed value is not of the type Int") })
+    }
+
+    @Test func `the log names the remedy for a secret that another key has sealed`() async throws {
+        try await stored(String.self).set("a")
+        let log = InMemoryLogHandler()
+        let other = SealingKeys(try #require(SealingKey(secret: Self.secret("b"))))
+        let token = stored(String.self, keys: other, logger: Logger(label: "test") { _ in log })
+        #expect(token.wrappedValue == nil)
+        #expect(log.entries.contains { "\($0.message)".hasSuffix("give that key as an older key") })
     }
 
     @Test func `a secret of fewer than 32 bytes makes no key, and a key tells nothing of itself`() throws {

@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import RivuletBase
 
 /// A sealed document: the byte 1, the 8 bytes of the key's name, then nonce, ciphertext and tag of AES-256-GCM.
 ///
@@ -12,7 +13,7 @@ enum SealedDocument {
     /// The reason that a document does not open.
     ///
     /// It reveals nothing of the content.
-    enum Fault: Error, CustomStringConvertible {
+    enum Fault: LoggableError, CustomStringConvertible {
         case notSealed
         case otherKey
         case damaged
@@ -26,6 +27,9 @@ enum SealedDocument {
             case .otherType(let type): "the sealed value is not of the type \(type)"
             }
         }
+
+        /// The whole text.
+        var logText: String { description }
     }
 
     static func seal(_ bytes: [UInt8], at location: String, with key: SealingKey) throws -> [UInt8] {
