@@ -172,7 +172,7 @@ import Testing
         let harness = try oldHarness(Self.addition, snapshot: snapshot)
         harness.deploy(ShelfApp())
         let detail = try unreadable(harness)
-        #expect(detail.contains("/books/a") && detail.contains("kept no defaults"))
+        #expect(detail.contains("/books/a") && detail.contains("stored the session without defaults"))
         #expect(try harness.ask { harness.storage.load(harness.key, reply: $0) }?.tail.count == 1)
     }
 
