@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `every module is listed`() throws {
+    @Test func `the list has every module`() throws {
         let folder = Self.root.appending(path: "Sources").path
         #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == Set(Self.modules.keys))
     }
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: pureModules.sorted())
-    func `a pure module leads to nothing outside of the process`(_ name: String) throws {
+    func `a pure module depends on nothing outside the process, also indirectly`(_ name: String) throws {
         let ways = try ways(from: name) { name in
             Self.modules[name] == nil ? [] : Set(try imports(of: name).map(\.module))
         }
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: pureModules.sorted())
-    func `a pure module links nothing that is not pure`(_ name: String) throws {
+    func `a pure module links only pure targets and packages`(_ name: String) throws {
         let dependencies = try Self.dependencies()
         // The macros run in the compiler, and are not part of a program.
         let ways = try ways(from: name) { name in
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `only the server records metrics, and only the metrics module keeps them`() throws {
+    @Test func `only the server records metrics, and only the metrics module stores them`() throws {
         for name in Self.modules.keys where name != "RivuletMetrics" && name != "RivuletServer" {
             for (file, module) in try imports(of: name) {
                 #expect(module != "CoreMetrics", "\(name)/\(file)")

@@ -40,7 +40,7 @@ import Testing
         ("Stores.md", "DocumentedStoresTests DocumentedValuesTests"),
         ("WritingApps.md", "DocumentedVotesTests CounterApp"),
     ])
-    func `every sample of a page stands in a file that is compiled`(_ page: String, _ files: String) throws {
+    func `every sample of a page is in a compiled file`(_ page: String, _ files: String) throws {
         let compiled = try files.split(separator: " ").flatMap { Self.lines(try Self.source(named: String($0))) }
         let samples = try Self.text("Documentation/\(page)").matches(of: /(?s)```swift\n(.*?)```/).map(\.1)
         #expect(!samples.isEmpty)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `every sample of the page on dispatches stands in an example app`() throws {
+    @Test func `every sample of the page on dispatches is in an example app`() throws {
         let compiled = try ["CounterApp.swift", "TodosApp.swift"].flatMap { file in
             Self.lines(try Self.text("Sources/RivuletExamples/\(file)"))
         }
@@ -175,7 +175,7 @@ import Testing
         )
     }
 
-    @Test func `Rows.md names exactly the tests that there are`() throws {
+    @Test func `Rows.md names exactly the existing tests`() throws {
         let (tests, documented) = (try Self.testsByRow(), try Self.documentedTests())
         for missing in tests.subtracting(documented).sorted(by: { $0.row < $1.row }) {
             Issue.record("add: | \(missing.row) | \(missing.name) | `\(missing.file)` |")

@@ -5,7 +5,7 @@ import Testing
 @Suite
 struct KeyedTreeTests {
     @Test(arguments: UInt64(0)..<6)
-    func `it does what an array does, and copies stay what they are`(seed: UInt64) {
+    func `a tree behaves like an array, and its copies do not change`(seed: UInt64) {
         var program = TreeProgram(seed: seed)
         for round in 0..<16 {
             program.round()
@@ -25,7 +25,7 @@ struct KeyedTreeTests {
     }
 
     @Test
-    func `a queue of 2,000 values is as good after 20,000 of them`() {
+    func `a queue of 2,000 values needs no more nodes after 20,000 values`() {
         var tree = KeyedTree<Int, Int>()
         for number in 0..<20_000 {
             tree.append(number, under: number)
@@ -37,7 +37,7 @@ struct KeyedTreeTests {
     }
 
     @Test
-    func `the space of removed values comes back while others come`() {
+    func `nodes of removed values are freed while values are inserted`() {
         var generator = SeededGenerator(seed: 7)
         var tree = KeyedTree<Int, Int>()
         for number in 0..<20_000 { tree.append(number, under: number) }
@@ -51,7 +51,7 @@ struct KeyedTreeTests {
     }
 
     @Test
-    func `one edit beside a copy copies the nodes on its path alone`() {
+    func `an edit of a copied tree copies only the nodes on its path`() {
         var tree = KeyedTree<Int, Int>()
         for number in 0..<50_000 { tree.append(number, under: number) }
         let copy = tree
@@ -64,7 +64,7 @@ struct KeyedTreeTests {
     }
 
     @Test
-    func `values are read from a position on`() {
+    func `values can be read from a position`() {
         var tree = KeyedTree<Int, Int>()
         for number in 0..<5_000 { tree.append(number, under: number) }
         #expect(tree.suffix(from: 4_000).prefix(300).map(\.value) == Array(4_000..<4_300))

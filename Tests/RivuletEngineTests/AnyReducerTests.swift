@@ -31,7 +31,7 @@ import Testing
         #expect(recording.changes.map(\.path) == ["/p/count"])
     }
 
-    @Test func `an event of another type passes by`() throws {
+    @Test func `an event of another type changes nothing`() throws {
         var state = TallyApp().defaultState
         let reducer = AnyReducer<TallyApp.State>(TallyEvent.self) { state, _ in state.p.count = 1 }
         try reducer.reduce(into: &state, queuedEvent: QueuedEvent(event: Stranger()))

@@ -29,13 +29,13 @@ private struct Stranger: AppEvent {
     var isUIEvent: Bool { false }
 }
 
-/// Events with the defaults.
+/// Events with the default answers.
 @AppEvent
 enum Signal {
     case short, long
 }
 
-/// Events without them.
+/// Events with answers of their own.
 @AppEvent
 enum Blink {
     case on
@@ -61,7 +61,7 @@ enum Blink {
         #expect(state.p.count == 4)
     }
 
-    @Test func `D-01: it is a tracked state where both halves are`() throws {
+    @Test func `D-01: an AppState is a tracked state if both halves are`() throws {
         #expect(DeedState.self as Any.Type as? any ObservableState.Type == nil)
         #expect(TallyApp.State.self as Any.Type as? any ObservableState.Type != nil)
         var state = TallyApp().defaultState
@@ -77,7 +77,7 @@ enum Blink {
         #expect(TallyApp.State._$fields.map(\.isTransient) == [false, true])
     }
 
-    @Test func `D-01: its JSON has both halves, and on disk only the stored one`() throws {
+    @Test func `D-01: an AppState's JSON has both halves, and its JSON on disk only the stored half`() throws {
         var state = AppState(t: Screen(), p: Tally())
         state.p.title = "T"
         state.t.lastEvent = "x"
@@ -91,13 +91,13 @@ enum Blink {
         }
     }
 
-    /// Uses only the properties of the halves that every state manager knows.
+    /// Writes to the state as generic code does, which knows only the protocols of the halves.
     private func edit<P: PersistentState, T>(_ state: inout AppState<P, T>, _ edit: (inout P) -> Void, p: P?) {
         edit(&state.p)
         if let p { state.p = p }
     }
 
-    @Test func `a write by code that does not know whether the halves are tracked is recorded as any other`() {
+    @Test func `a write by generic code over any halves is recorded like any other`() {
         var state = TallyApp().defaultState
         let edited = ChangeRecorder.record(&state) { state in
             state.p.title = "first"
@@ -109,7 +109,7 @@ enum Blink {
         #expect(replaced.changes.map(\.path) == ["/p/count", "/p/title", "/p/ratio"])
     }
 
-    @Test func `observers of a field are told of writes by either kind of code`() {
+    @Test func `observers of a field are notified of direct writes and of writes by generic code`() {
         let owner = ObservedState(TallyApp().defaultState)
         let told = Mutex(0)
         func watch() {
@@ -137,7 +137,7 @@ enum Blink {
         #expect(Newer().version == 3)
     }
 
-    @Test func `D-03: an app without a transient half has the empty one`() {
+    @Test func `D-03: an app without a transient half has EmptyTransient`() {
         let state = AppState(t: EmptyTransient(), p: Saved(count: 2))
         #expect(state.t == EmptyTransient())
         #expect(AppState(t: EmptyTransient(), p: Tally()).jsonBytes().suffix(8) == Array(#","t":{}}"#.utf8))

@@ -23,25 +23,27 @@ struct EffectMarbles {
     static let tick = Duration.milliseconds(100)
 
     private(set) var scheduler: EffectScheduler<Marble>
-    /// The works in progress, in the order of their start.
+    /// The running tasks of effects, in the order of their start.
     private(set) var works: [EffectTaskID] = []
-    /// The cancelled works, in order.
+    /// The cancelled tasks, in order.
     private(set) var cancelled: [EffectTaskID] = []
     private(set) var faults: [String] = []
     private(set) var now: Duration = .zero
     private var line = ""
-    /// True if events are taken from the queue as they come.
+    /// True if the queue takes each event at once.
     ///
-    /// Otherwise a tick waits.
+    /// If it is false, a tick stays in the queue.
     var takesTicks = true
 
     init(limits: EngineLimits = EngineLimits()) {
         scheduler = EffectScheduler(limits: limits)
     }
 
-    /// Returns the dispatched events for a line of events: at each character but `-`, the effect of that event begins.
+    /// Plays a line of events, and returns the line of the dispatched events.
     ///
-    /// In the result, a character is at the time at which its event is dispatched. Several events of one moment are in
+    /// Each character but `-` begins the effect of its event.
+    ///
+    /// In the result, each character is at the time of its event's dispatch. Several events of one moment are in
     /// parentheses.
     mutating func play(_ input: String, _ effect: (String) -> Effect<Marble>) -> String {
         var output = ""
@@ -67,7 +69,7 @@ struct EffectMarbles {
         noting { $0.perform($0.scheduler.begin(effects, chain: chain, now: $0.now)) }
     }
 
-    /// Ends a work, and returns the events that are dispatched then.
+    /// Ends a task, and returns the events that are dispatched then.
     @discardableResult
     mutating func finish(_ id: EffectTaskID, isDone: Bool = true) -> String {
         noting { marbles in

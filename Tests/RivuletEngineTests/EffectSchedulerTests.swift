@@ -14,7 +14,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
 
     // MARK: - Rates
 
-    @Test mutating func `debounce lets one through when the others have been quiet for long enough`() {
+    @Test mutating func `debounce passes the last effect after a quiet time`() {
         let (input, expected) = (
             "a-bc----d---e-f------",
             "------c----d-----f---"
@@ -30,7 +30,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.works.count == 1)
     }
 
-    @Test mutating func `throttle lets the first through, and at the end of the interval the latest`() {
+    @Test mutating func `throttle passes the first effect, and the latest at the end of the interval`() {
         let (input, expected) = (
             "ab-c---d----ef----",
             "a---c---d---e---f-"
@@ -39,7 +39,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(output == expected)
     }
 
-    @Test mutating func `throttle without latest keeps the first of an interval`() {
+    @Test mutating func `throttle without latest passes only the first effect of an interval`() {
         let (input, expected) = (
             "ab-c---d----ef----",
             "a---b---d---e---f-"
@@ -48,7 +48,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(output == expected)
     }
 
-    @Test mutating func `cancelling a throttle drops what waits, and the interval goes on`() {
+    @Test mutating func `cancelling a throttle drops the waiting effect, and the interval continues`() {
         let (input, expected) = (
             "abx-c----",
             "a-----c--"
@@ -77,7 +77,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.scheduler.isIdle)
     }
 
-    @Test mutating func `a timer of the same id replaces the one before`() {
+    @Test mutating func `a timer with the same id replaces the earlier timer`() {
         let (input, expected) = (
             "a-b------",
             "-aa--b--b"
@@ -88,13 +88,13 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(output == expected)
     }
 
-    @Test mutating func `ticks that were missed are left out, and the rhythm stays`() {
+    @Test mutating func `missed ticks are left out, and later ticks keep the rhythm`() {
         marbles.begin(.every(tick * 2, id: "clock", .mark("t")))
         #expect(marbles.advance(by: tick * 7) == "t")
         #expect(marbles.scheduler.nextDeadline == tick * 8)
     }
 
-    @Test mutating func `a tick is left out while the one before waits in the queue`() {
+    @Test mutating func `a tick is left out while the previous tick waits in the queue`() {
         marbles.takesTicks = false
         marbles.begin(.every(tick, id: "clock", .mark("t")))
         #expect(marbles.advance(by: tick) == "t")
@@ -102,7 +102,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.scheduler.nextDeadline == tick * 3)
     }
 
-    @Test mutating func `an interval of nothing is the shortest that there is`() {
+    @Test mutating func `an interval of zero is the shortest allowed interval`() {
         marbles.begin(.every(.zero, id: "clock", .mark("t")))
         #expect(marbles.scheduler.nextDeadline == EngineLimits().timerIntervalMin)
     }
@@ -114,7 +114,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
 
     // MARK: - Waiting
 
-    @Test mutating func `the queue waits for a work, and for nothing else`() {
+    @Test mutating func `the queue waits for an attached task, and for no timer and no detached task`() {
         marbles.begin(.merge(.detached { _ in }, .after(tick, .mark("a")), mark("b"), .every(tick, id: 1, .mark("t"))))
         #expect(!marbles.scheduler.isHoldingQueue)
         marbles.begin(work)
@@ -124,7 +124,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.works.count == 1)
     }
 
-    @Test mutating func `merged works run at the same time, and the queue waits for the last`() {
+    @Test mutating func `merged tasks run at the same time, and the queue waits for the last`() {
         marbles.begin(.merge(work, work))
         #expect(marbles.works.count == 2)
         marbles.finish(marbles.works[0])
@@ -142,14 +142,14 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.scheduler.isIdle)
     }
 
-    @Test mutating func `a row of merges goes on when the last of a merge has finished`() {
+    @Test mutating func `concatenated effects continue after the last effect of a merge`() {
         marbles.begin(.concatenate(.merge(work, .after(tick, .none), .after(tick * 2, .mark("a"))), mark("b")))
         #expect(marbles.finish(marbles.works[0]).isEmpty)
         #expect(marbles.advance(by: tick * 2) == "ab")
     }
 
     @Test(arguments: ["throws", "is cancelled", "takes too long"])
-    mutating func `what stands behind a work that did not finish does not run`(_ how: String) {
+    mutating func `effects after a task that did not finish do not run`(_ how: String) {
         marbles.begin(.concatenate(.merge(work.cancellable(id: 1), .after(tick, .cancel(id: 1))), mark("b")))
         switch how {
         case "throws": #expect(marbles.finish(marbles.works[0], isDone: false).isEmpty)
@@ -161,7 +161,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.scheduler.isIdle)
     }
 
-    @Test mutating func `what a timer starts is not waited for`() {
+    @Test mutating func `the queue does not wait for the effects of a timer`() {
         marbles.begin(.after(tick, .concatenate(work, mark("b"))))
         marbles.advance(by: tick)
         #expect(marbles.works.count == 1)
@@ -183,7 +183,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
 
     // MARK: - Cancelling
 
-    @Test mutating func `cancelling by id ends works, delays and rows of that id, and no others`() {
+    @Test mutating func `cancelling by id ends the tasks, delays and concatenations with that id, and no others`() {
         marbles.begin(
             .merge(
                 work.cancellable(id: "a"),
@@ -206,7 +206,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.works.count == 1)
     }
 
-    @Test mutating func `cancelInFlight ends those of the id that run, and only them`() {
+    @Test mutating func `cancelInFlight ends the effects with its id that run already, and no others`() {
         marbles.begin(work.cancellable(id: 1).detached())
         marbles.begin(work.cancellable(id: 1, cancelInFlight: true).detached())
         #expect(marbles.cancelled.count == 1)
@@ -215,7 +215,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.works.count == 3)
     }
 
-    @Test mutating func `an effect that cancels itself ends there`() {
+    @Test mutating func `an effect that cancels its own id ends at that point`() {
         let inner = Effect<Marble>.concatenate(mark("a"), .cancel(id: 1), mark("b"), work)
         #expect(marbles.begin(.concatenate(inner.cancellable(id: 1), mark("c"))) == "a")
         #expect(marbles.begin(.merge(work.cancellable(id: 1), .cancel(id: 1), mark("d"))) == "d")
@@ -226,7 +226,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(!marbles.scheduler.isHoldingQueue)
     }
 
-    @Test mutating func `a held effect that cancels its own id ends what it stands in once`() {
+    @Test mutating func `a throttled effect that cancels its own id ends its concatenation once`() {
         let inner = Effect<Marble>.concatenate(.cancel(id: "t"), mark("x"))
         marbles.begin(mark("a").throttle(id: "t", for: tick, latest: true))
         marbles.begin(.concatenate(inner.throttle(id: "t", for: tick, latest: true), mark("y")))
@@ -235,7 +235,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.scheduler.isIdle)
     }
 
-    @Test mutating func `when all is stopped, works are cancelled and nothing begins any more`() {
+    @Test mutating func `a stop cancels all tasks, and nothing begins afterwards`() {
         marbles.begin(
             .merge(work, .detached { _ in }, .every(tick, id: 1, .mark("t")), mark("a").debounce(id: 2, for: tick))
         )
@@ -251,7 +251,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
 
     // MARK: - Limits
 
-    @Test mutating func `a work that takes too long is cancelled alone, and the log names the event and the limit`() {
+    @Test mutating func `only the task that takes too long is cancelled, and the log names the event and the limit`() {
         marbles.begin(.merge(work, .detached { _ in }, .every(.seconds(20), id: 1, .mark("t"))), of: "save")
         let works = marbles.works
         #expect(marbles.advance(by: .seconds(29)) == "t")
@@ -263,7 +263,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.advance(by: .seconds(10)) == "t")
     }
 
-    @Test mutating func `a work that finishes in time is not cancelled later`() {
+    @Test mutating func `a task that finishes in time is not cancelled later`() {
         marbles.begin(work)
         marbles.finish(marbles.works[0])
         #expect(marbles.scheduler.nextDeadline == nil)
@@ -271,7 +271,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.faults.isEmpty)
     }
 
-    @Test mutating func `works beyond the limit are not started, cancelled ones count until they return`() {
+    @Test mutating func `tasks beyond the limit are not started, and a cancelled task is counted until it returns`() {
         var limits = EngineLimits()
         limits.effectsUnderWayMax = 2
         marbles = EffectMarbles(limits: limits)
@@ -298,7 +298,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(marbles.faults.count == 2)
     }
 
-    @Test mutating func `what is dispatched at once is counted by its origin, and cut with one line`() {
+    @Test mutating func `events dispatched at once are limited per chain, and one log line reports the rest`() {
         var limits = EngineLimits()
         limits.chainedEventsMax = 3
         marbles = EffectMarbles(limits: limits)

@@ -17,7 +17,7 @@ import Testing
         #expect(step.recording.changes.map(\.isTransient) == [false, true])
     }
 
-    @Test func `a rejection after a write puts the state back and tells which event it was`() {
+    @Test func `a rejection after a write restores the state and names the event`() {
         var state = engine.definition.defaultState
         let rejection = EventRejection("title must not be empty")
         #expect(throws: RefusedEvent(index: 1, eventName: "rename", rejection: rejection)) {
@@ -26,13 +26,13 @@ import Testing
         #expect(state == engine.definition.defaultState)
     }
 
-    @Test func `several events are one transaction whose changes are net`() throws {
+    @Test func `several events are one transaction with their net changes`() throws {
         var state = engine.definition.defaultState
         let step = try engine.apply([.add(3), .add(-3), .mark(1), .mark(2)], to: &state)
         #expect(step.recording.changes.map(\.path) == ["/p/marks", "/t/lastEvent"])
     }
 
-    @Test func `what a wrapper changed in a written value is told`() throws {
+    @Test func `a value that a wrapper changed is reported as a coercion`() throws {
         var state = engine.definition.defaultState
         let step = try engine.apply([.set(250)], to: &state)
         #expect(state.p.count == 100)
@@ -112,7 +112,7 @@ import Testing
         #expect(step.effects.map { dispatched($0.effect) } == [[.mark(2), .mark(6), .mark(4)], [.mark(6), .mark(4)]])
     }
 
-    @Test func `an error of a reducer that is no rejection puts the state back and names the event`() throws {
+    @Test func `a reducer's error that is no rejection restores the state and names the event`() throws {
         let engine = EventEngine(ManyReducers())
         var state = engine.definition.defaultState
         let failure = #expect(throws: ReducerFailure.self) { try engine.apply([.add(1), .add(13)], to: &state) }
@@ -122,7 +122,7 @@ import Testing
         #expect(throws: RefusedEvent.self) { try engine.apply([.add(14)], to: &state) }
     }
 
-    @Test func `a reducer that asks for an effect of other events is a failure`() {
+    @Test func `a reducer's effect with another event type is a failure`() {
         struct Foreign: AppDefinition {
             let name = "foreign"
             let defaultState = TallyApp.State(t: Screen(), p: Tally())

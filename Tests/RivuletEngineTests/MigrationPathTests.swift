@@ -5,7 +5,7 @@ import RivuletJSON
 import Testing
 
 @Suite struct MigrationPathTests {
-    @Test func `each step is told apart and sees what the one before made`() throws {
+    @Test func `each step has its own findings and gets the document of the previous step`() throws {
         let steps = [
             StateMigration(from: 2) { document in
                 try document.move("/p/b", to: "/p/c")
@@ -32,7 +32,7 @@ import Testing
         ("/name", [], ""),
         ("/x", (1...9).map { "f\($0)" }, "; paths begin at /f1, /f2, /f3, /f4, /f5, /f6, /f7, /f8 and others"),
     ])
-    func `a missing path is named with its step, and with the names that paths begin with where its own is none`(
+    func `the error of a missing path has its step, and a hint if its first name is unknown`(
         path: String,
         beginnings: [String],
         hint: String

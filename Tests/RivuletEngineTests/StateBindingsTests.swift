@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: ["", "/p", "/p/counts", "/p/count/x", "/p/items/title", "/p/items/a", "/p/items/a/id"])
-    func `nothing is bound elsewhere`(_ path: String) throws {
+    func `a path without a binding has no event`(_ path: String) throws {
         #expect(try event(path, "7", in: TallyApp().bindings) == nil)
         #expect(try !StateBindings(TallyApp().bindings).contains(JSONPointer(parsing: path)))
     }
@@ -65,7 +65,7 @@ import Testing
         #expect(list.map { $0["event"] } == ["moveGroup", "retitle", "retitle", "add"])
     }
 
-    @Test func `a key that is no id is for the binding that names it`() throws {
+    @Test func `a key that is no id belongs to the binding that names the key`() throws {
         let bindings: [StateBinding<TallyEvent>] = [
             StateBinding("/p/c/*") { (id: Int, value: Int) in .add(id + value) },
             StateBinding("/p/c/sum", TallyEvent.set),
@@ -75,18 +75,18 @@ import Testing
         #expect(try event("/p/c/other", "2", in: bindings) == nil)
     }
 
-    @Test func `a value that the event does not take is an error at its place`() throws {
+    @Test func `a value of another type than the event's is an error`() throws {
         #expect(throws: JSONError.self) { try event("/p/count", #""7""#, in: TallyApp().bindings) }
     }
 
-    @Test func `bindings that fit have no fault, in either form`() {
+    @Test func `bindings that fit the state have no fault, as functions and as closures`() {
         #expect(StateBindings(TallyApp().bindings).fault(in: schema) == nil)
         #expect(fault(StateBinding("/p/ratio") { .ratio($0) }) == nil)
         #expect(fault(StateBinding("/p/items/*/title") { .retitle(id: $0, title: $1) }) == nil)
         #expect(fault(StateBinding("/p/groups/7/items") { (count: [Int]) in .mark(count.count) }) == nil)
     }
 
-    @Test func `a binding that does not fit is named with what is wrong`() {
+    @Test func `the fault of a binding names its path and the reason`() {
         #expect(fault(StateBinding("p/count", TallyEvent.set)) == #"the binding "p/count" is no JSON Pointer"#)
         #expect(
             fault(StateBinding("/p/counts", TallyEvent.set))
@@ -114,7 +114,7 @@ import Testing
         )
     }
 
-    @Test func `a description tells paths, events and shapes`() throws {
+    @Test func `a description has paths, events and schemas`() throws {
         var writer = JSONWriter()
         StateBindings(TallyApp().bindings).encodeDescription(of: TallyApp().defaultState, into: &writer)
         let list = try #require(try JSONValue(parsing: writer.bytes).elements)

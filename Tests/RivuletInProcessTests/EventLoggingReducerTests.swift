@@ -12,7 +12,7 @@ import Testing
 
     private typealias State = AppState<Saved, Traced>
 
-    @Test func `D-31: the newest events are kept, the log's own are not, and clear empties it`() {
+    @Test func `D-31: the log keeps the newest events but not its own, and clear empties it`() {
         let reducer = EventLoggingReducer(maxEntries: 3)
         var state = EventLoggingState()
         for number in 1...5 { state = reducer.reduce(state: state, queuedEvent: QueuedEvent(event: Deed.add(number))) }
@@ -23,7 +23,7 @@ import Testing
         #expect(state.events.isEmpty)
     }
 
-    @Test func `D-31: 200 entries are kept unless the app says otherwise`() {
+    @Test func `D-31: the log keeps 200 entries by default`() {
         var state = EventLoggingState()
         for number in 0..<201 {
             EventLoggingReducer().reduce(into: &state, queuedEvent: QueuedEvent(event: Deed.add(number)))
@@ -32,7 +32,7 @@ import Testing
         #expect(state.events.first?.event as? Deed == .add(1))
     }
 
-    @Test func `D-31: an entry tells the event, and of a sensitive one only its name`() {
+    @Test func `D-31: an entry describes the event, and a sensitive event by its name only`() {
         let entry = EventEntry(queuedEvent: QueuedEvent(event: Deed.say("hi"), timestamp: 7))
         #expect(entry.timestamp == 7 && entry.id == 7)
         #expect(entry.typeName == "RivuletInProcessTests.Deed" && entry.description == #"say("hi")"#)
@@ -41,8 +41,8 @@ import Testing
         #expect(secret.description == "note")
     }
 
-    @Test func `a full log that goes on is another log`() {
-        // Upstream compared only the numbers of entries, so that no listener was notified any more.
+    @Test func `a full log is not equal to the log after the next event`() {
+        // Upstream compared only the numbers of entries, so a full log notified no listener.
         let reducer = EventLoggingReducer(maxEntries: 1)
         let first = reducer.reduce(state: EventLoggingState(), queuedEvent: QueuedEvent(event: Deed.add(1)))
         let second = reducer.reduce(state: first, queuedEvent: QueuedEvent(event: Deed.add(2)))

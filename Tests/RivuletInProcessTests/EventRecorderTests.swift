@@ -5,7 +5,7 @@ import RivuletInProcess
 import Testing
 
 @Suite struct EventRecorderTests {
-    @Test func `D-32: it records what passes, and replays it with the time that was between`() async {
+    @Test func `D-32: a recorder records the events that pass, and replays them at their intervals`() async {
         let clock = ScriptedClock(passing: .seconds(60))
         let recorder = EventRecorder(clock: clock)
         let manager = await DeedManager.deeds(filter: recorder.dispatchFilter)
@@ -26,7 +26,7 @@ import Testing
         #expect(manager.getState().p.count == 20)
     }
 
-    @Test func `D-32: it refuses events while it replays, and another replay`() async {
+    @Test func `D-32: a recorder refuses events and another replay while it replays`() async {
         let recorder = EventRecorder(clock: ScriptedClock(passing: .seconds(60)))
         let manager = await DeedManager.deeds(filter: recorder.dispatchFilter)
         #expect(recorder.getAndClear().count == 1)
@@ -43,7 +43,7 @@ import Testing
         #expect(recorder.getAndClear().isEmpty)
     }
 
-    @Test func `it keeps the newest events`() {
+    @Test func `a recorder keeps the newest events`() {
         let recorder = EventRecorder(eventsMax: 2, clock: ScriptedClock())
         for number in 1...3 { recorder.record(Deed.add(number)) }
         #expect(recorder.getAndClear().compactMap { $0.event as? Deed } == [.add(2), .add(3)])

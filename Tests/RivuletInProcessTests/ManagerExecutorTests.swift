@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `jobs that bring forth jobs without end have turns between which others have theirs`() {
+    @Test func `jobs that post jobs run in turns with a limited number of jobs`() {
         let turns = Turns()
         let executor = turns.executor()
         let jobs = 3 * ManagerExecutor.jobsPerTurnMax - 1
@@ -39,7 +39,7 @@ import Testing
         #expect(turns.asked.load(ordering: .relaxed) == 3)
     }
 
-    @Test func `a turn that runs all jobs asks for none, and the next job does`() {
+    @Test func `a turn that runs all jobs requests no other turn, and the next job requests one`() {
         let turns = Turns()
         let executor = turns.executor()
         turns.postChain(of: ManagerExecutor.jobsPerTurnMax, on: executor)

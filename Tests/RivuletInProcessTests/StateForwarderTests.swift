@@ -6,7 +6,7 @@ public import RivuletObservation
 import Synchronization
 import Testing
 
-/// Replaces a state manager: one state, its listeners, and the calls that a forwarder makes.
+/// A replacement for a state manager: one state, its listeners, and the calls that a forwarder makes.
 final class ManagerDouble<P: PersistentState & ObservableState, T: ObservableState & Equatable & Sendable>: Sendable {
     private struct Contents {
         var state: RivuletEngine.AppState<P, T>
@@ -76,7 +76,7 @@ final class LimitView: ObservableObject {
     }
 }
 
-/// The document's names are declared around the forwarders here.
+/// The WAVE document's names, declared around the forwarders.
 ///
 /// An alias may not name itself, so the first one is qualified.
 enum WaveApp {
@@ -112,7 +112,7 @@ enum WaveApp {
         #expect(holder.state.p.counter == 0)
     }
 
-    @Test func `D-24, D-25: a forwarder makes an object of the state, keeps it, and listens`() {
+    @Test func `D-24, D-25: a forwarder makes an object from the state, returns it again, and listens to the state`() {
         manager.change { state in
             state.p.counter = 3
             state.p.mode = .busy
@@ -126,7 +126,7 @@ enum WaveApp {
         #expect(forwarder.stateManager === manager)
     }
 
-    @Test func `D-26: what differs is assigned, and nothing else`() {
+    @Test func `D-26: a forwarder assigns only the values that differ`() {
         let object = MyForwarder(stateManager: manager).getStateObject()
         let tally = counted(object)
         manager.change { $0.p.counter = 1 }
@@ -140,7 +140,7 @@ enum WaveApp {
         #expect(object.counter == 2 && object.mode == .busy && tally.count == 3)
     }
 
-    @Test func `D-26: all values are read before one is assigned`() {
+    @Test func `D-26: a forwarder reads all values before it assigns the first`() {
         let first = AppState(t: EmptyTransient(), p: MyPersistent())
         let object = LimitForwarder.makeObject(from: first)
         let reads = Reads()
@@ -152,7 +152,7 @@ enum WaveApp {
         #expect(reads.counts == [0, 0])
     }
 
-    @Test func `D-26: a state of another type, or after the object is gone, changes nothing`() {
+    @Test func `D-26: a state of another type changes nothing, and neither does a state after the object is freed`() {
         let forwarder = MyForwarder(stateManager: manager)
         var object: MyStateObject? = forwarder.getStateObject()
         forwarder.updateState(StateHolder(state: RivuletEngine.AppState(t: EmptyTransient(), p: OtherPersistent())))
@@ -163,7 +163,7 @@ enum WaveApp {
         forwarder.updateState(AppStateHolder(state: manager.getState()))
     }
 
-    @Test func `D-24: a forwarder is a zombie once its object is gone, or when it is marked as one`() {
+    @Test func `D-24: a forwarder is a zombie after its object is freed, or after it is marked as a zombie`() {
         let forwarder = MyForwarder(stateManager: manager)
         var object: MyStateObject? = forwarder.getStateObject()
         #expect(!forwarder.zombie)
@@ -180,7 +180,7 @@ enum WaveApp {
         #expect(manager.listenerCount == 0 && kept.counter == 0)
     }
 
-    @Test func `D-24: a forwarder that listens before its object exists is not thrown out`() {
+    @Test func `D-24: a forwarder that listens before its object exists is not removed`() {
         let forwarder = MyForwarder(stateManager: manager)
         manager.addListener(forwarder)
         manager.change { $0.p.counter = 1 }
@@ -190,7 +190,7 @@ enum WaveApp {
         #expect(object.counter == 2)
     }
 
-    @Test func `D-25: an object that was made while the state changed is brought up to date when it listens`() {
+    @Test func `D-25: an outdated object is updated when its forwarder begins to listen`() {
         let forwarder = MyForwarder(stateManager: manager)
         let object = forwarder.getStateObject()
         object.counter = -1
@@ -198,7 +198,7 @@ enum WaveApp {
         #expect(object.counter == 0)
     }
 
-    @Test func `D-27: the names are the app's, and computed properties are forwarded`() {
+    @Test func `D-27: a mapping uses the app's names, and computed properties are forwarded`() {
         let object = LimitForwarder(stateManager: manager).getStateObject()
         let tally = counted(object)
         manager.change { $0.p.counter = 8 }
@@ -233,7 +233,7 @@ enum WaveApp {
         #expect(object?.counter == 6)
     }
 
-    @Test func `D-30: the engine brings the views' module along`() {
+    @Test func `D-30: an import of the engine exports the views' module`() {
         // This file does not import RivuletObjects.
         let dispatch: AppDispatch = { _ in }
         #expect(ViewRegistry(appDispatch: dispatch).objectFactory == nil)

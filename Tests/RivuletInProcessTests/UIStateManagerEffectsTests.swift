@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct UIStateManagerEffectsTests {
-    /// A manager of deeds with a second reducer that returns effects, and the states that its listener got.
+    /// A manager of deeds with a second reducer that returns effects, and the words that its listener got.
     private struct Scene {
         let clock = ManualClock()
         let log = InMemoryLogHandler()
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// The states of a listener, for tests that wait for one.
+    /// The words that a listener got, for tests that wait for certain words.
     private final class Told: Sendable {
         private struct Waiter {
             let words: [String]
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `the next event waits for a work of a reducer, whose events queue behind it`() async {
+    @Test func `the next event waits for a reducer's effect, and the effect's events queue behind it`() async {
         let scene = await Scene { event in
             guard event == .say("a") else { return .none }
             return .run { dispatch in
@@ -84,7 +84,7 @@ import Testing
         await scene.told.wait(for: "a", "next", "b", "c")
     }
 
-    @Test func `what a reducer dispatches at once comes behind what is queued, and is reduced by all`() async {
+    @Test func `events that a reducer dispatches at once queue behind earlier events, and go to all reducers`() async {
         let scene = await Scene { event in
             event == .say("a") ? .merge(.dispatch([.say("b"), .say("c")]), .dispatch(.add(5))) : .none
         }
@@ -94,7 +94,7 @@ import Testing
         #expect(scene.manager.getState().p.count == 5)
     }
 
-    @Test func `timers of reducers go by the manager's clock, and end when they are cancelled`() async {
+    @Test func `timers of reducers use the manager's clock, and end when they are cancelled`() async {
         let scene = await Scene { event in
             switch event {
             case .say("start"): .every(.seconds(60), id: "clock", .say("tick"))
@@ -114,7 +114,7 @@ import Testing
         await scene.told.wait(for: "start", "tick", "tick", "stop", "end")
     }
 
-    @Test func `a debounced effect of a reducer starts once, when the events have been quiet`() async {
+    @Test func `a debounced effect of a reducer starts once, after a quiet time`() async {
         let scene = await Scene { event in
             guard case .add = event else { return .none }
             return .dispatch(.say("saved")).debounce(id: "save", for: .seconds(2))
@@ -126,7 +126,7 @@ import Testing
         #expect(scene.manager.getState().p.count == 3)
     }
 
-    @Test func `effects of reducers of different events share their names`() async {
+    @Test func `the ids of effects are shared by reducers of different event types`() async {
         struct Quiet: AppEvent {
             var persist: Bool { false }
             var isUIEvent: Bool { false }
@@ -148,7 +148,7 @@ import Testing
         #expect(scene.manager.getState().p.words.isEmpty)
     }
 
-    @Test func `the filter is asked for what effects dispatch, and a timer goes on after a refusal`() async {
+    @Test func `the filter checks the events of effects, and a timer continues after a refusal`() async {
         let isOpen = Mutex(false)
         let scene = await Scene(filter: { $0 as? Deed != .say("tick") || isOpen.withLock { $0 } }) { event in
             event == .say("start") ? .every(.seconds(1), id: "clock", .say("tick")) : .none
@@ -162,7 +162,7 @@ import Testing
         await scene.told.wait(for: "start", "tick")
     }
 
-    @Test func `a work that takes too long is cancelled, and one that fails is logged`() async {
+    @Test func `an effect that takes too long is cancelled, and an effect that fails is logged`() async {
         struct Fault: Error {}
         let scene = await Scene(limits: EngineLimits(effectTimeMax: .seconds(3))) { event in
             switch event {
@@ -184,7 +184,7 @@ import Testing
         )
     }
 
-    @Test func `effects that were stopped end, and none begins any more`() async {
+    @Test func `stopEffects ends the running effects, and no other effect begins`() async {
         let journal = Journal()
         let scene = await Scene { event in
             guard event == .say("a") else { return .none }
@@ -204,7 +204,7 @@ import Testing
         #expect(journal.entries == ["cancelled: true"])
     }
 
-    @Test func `effects end with their manager, which they do not keep`() async {
+    @Test func `effects end with their manager, and do not retain it`() async {
         let journal = Journal()
         weak var gone: DeedManager?
         do {

@@ -13,7 +13,7 @@ import Testing
 
     // MARK: - Rows
 
-    @Test func `D-11: the stored half comes back over the default, the other one has its default`() async throws {
+    @Test func `D-11: the stored half replaces its default, and the other half has its default`() async throws {
         let storage = ScriptedStorage()
         do {
             let manager = await DeedManager.deeds(key: "a", storage: storage)
@@ -37,7 +37,7 @@ import Testing
         await #expect(throws: StatePersistenceError.noKey) { try await manager.saveStateImmediately() }
     }
 
-    @Test func `D-20: persist saves all of p, with what others changed before; otherwise nothing is`() async throws {
+    @Test func `D-20: an event with persist saves all of p, and an event without it saves nothing`() async throws {
         let storage = ScriptedStorage()
         let manager = await DeedManager.deeds(key: "a", storage: storage)
         await manager.dispatch(Deed.quietAdd(3))
@@ -50,7 +50,7 @@ import Testing
         #expect(storage.saves == [Self.document(4)])
     }
 
-    @Test func `D-21: requests during a save are one save of the newest value, an equal one none`() async throws {
+    @Test func `D-21: requests during a save become one later save, and an equal value is not saved`() async throws {
         let gate = Gate()
         let storage = ScriptedStorage(gate: gate)
         let manager = await DeedManager.deeds(key: "a", storage: storage)
@@ -67,7 +67,7 @@ import Testing
         #expect(storage.saves.count == 2)
     }
 
-    @Test func `D-22: a save can be asked for at once, and what is stored can be read`() async throws {
+    @Test func `D-22: an immediate save can be requested, and the stored value can be read`() async throws {
         let storage = ScriptedStorage()
         let manager = await DeedManager.deeds(key: "a", storage: storage)
         #expect(await manager.loadState() == nil)
@@ -100,7 +100,7 @@ import Testing
 
     // MARK: - What upstream loses
 
-    @Test func `an event that is not saved takes no save back`() async throws {
+    @Test func `an event without a save does not cancel a pending save`() async throws {
         // Upstream cancelled the pending save, and confused an equal value with a pending one.
         let gate = Gate()
         let storage = ScriptedStorage(gate: gate)
@@ -116,7 +116,7 @@ import Testing
         #expect(storage.documents == ["a": Self.document(2)])
     }
 
-    @Test func `a steady stream of events does not put saves off`() async {
+    @Test func `a steady stream of events does not delay saves`() async {
         // Upstream waited for half a second without events, which may never happen.
         let storage = ScriptedStorage()
         let manager = await DeedManager.deeds(key: "a", storage: storage)
@@ -129,7 +129,7 @@ import Testing
         #expect(!storage.saves.isEmpty)
     }
 
-    @Test func `saves never overtake each other`() async throws {
+    @Test func `saves are written in their order`() async throws {
         // Upstream's cancelled save could still write its old value after a newer one.
         let gate = Gate()
         let storage = ScriptedStorage(gate: gate)
@@ -146,7 +146,7 @@ import Testing
         #expect(storage.saves == [Self.document(1), Self.document(2)])
     }
 
-    @Test func `a save that fails is told, kept, and tried again`() async throws {
+    @Test func `a failed save is logged and retried`() async throws {
         let log = InMemoryLogHandler()
         let clock = ScriptedClock(passing: .seconds(60))
         let storage = ScriptedStorage(failures: 2)
@@ -159,7 +159,7 @@ import Testing
         try await manager.flushPendingSaves()
     }
 
-    @Test func `a value that JSON cannot carry is refused, and the document of before stays`() async throws {
+    @Test func `a value that JSON cannot carry is refused, and the stored document stays`() async throws {
         let storage = ScriptedStorage(["a": Self.document(4)])
         let manager = await DeedManager.deeds(key: "a", storage: storage)
         await manager.dispatch(Deed.ratio(.nan))
@@ -173,7 +173,7 @@ import Testing
         #expect(storage.documents == ["a": Self.document(5)])
     }
 
-    @Test func `a document that cannot be read is told, and never written over`() async throws {
+    @Test func `a document that cannot be read is logged, and never overwritten`() async throws {
         let log = InMemoryLogHandler()
         let storage = ScriptedStorage(["a": #"{"count":"many"}"#])
         let manager = await DeedManager.deeds(key: "a", storage: storage, log: log)
@@ -209,7 +209,7 @@ import Testing
         #expect(storage.documents == ["a": Self.document(4)])
     }
 
-    @Test func `what was asked for is saved after the manager is gone`() async {
+    @Test func `a requested save is written even if the manager is freed before`() async {
         let gate = Gate()
         let storage = ScriptedStorage(gate: gate)
         do {

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite struct UIStateManagerTests {
-    @Test func `D-13, D-14: events have their turn one by one, in the order of the calls of either form`() async {
+    @Test func `D-13, D-14: events are reduced one by one in the order of the calls, with and without await`() async {
         let manager = await DeedManager.deeds()
         let send: @Sendable (Int) -> Void = { manager.dispatch(Deed.say("\($0)")) }
         for number in 0..<200 {
@@ -17,7 +17,7 @@ import Testing
         #expect(manager.getState().p.words == (0..<200).map(String.init))
     }
 
-    @Test func `D-14: the state is published before effects, listeners come after them, and the count last`() async {
+    @Test func `D-14: the state is published before effects, then listeners get it, then the event is counted`() async {
         let manager = await DeedManager.deeds()
         let journal = Journal()
         await manager.addListener(
@@ -35,7 +35,7 @@ import Testing
         #expect(await manager.eventsProcessed == 2)
     }
 
-    @Test func `D-07, D-08: reducers run in the order of adding, and an unknown event changes nothing`() async {
+    @Test func `D-07, D-08: reducers run in the order of their addition, and an unknown event changes nothing`() async {
         struct Doubling: EventReducer {
             func reduce(state: DeedState, queuedEvent: QueuedEvent) -> DeedState {
                 var state = state
@@ -52,7 +52,7 @@ import Testing
         #expect(await manager.state == manager.getState())
     }
 
-    @Test func `a rejected event changes nothing, has no effect, and the next one runs`() async {
+    @Test func `a rejected event changes nothing and has no effect, and the next event runs`() async {
         let log = InMemoryLogHandler()
         let manager = await DeedManager.deeds(log: log)
         let listener = CountListener()
@@ -67,7 +67,7 @@ import Testing
 
     // MARK: - Events of the engine
 
-    @Test func `D-09: a restore replaces p alone, past the reducers, and is not saved`() async throws {
+    @Test func `D-09: a restore replaces only p, without the reducers, and is not saved`() async throws {
         let storage = ScriptedStorage()
         let manager = await DeedManager.deeds(key: "a", storage: storage)
         await manager.dispatch(Deed.say("kept"))
@@ -80,7 +80,7 @@ import Testing
         #expect(!event.persist && !event.isUIEvent)
     }
 
-    @Test func `D-10: a reset gives both halves their defaults, past the reducers, and is saved`() async throws {
+    @Test func `D-10: a reset gives both halves their defaults, without the reducers, and is saved`() async throws {
         let storage = ScriptedStorage()
         let manager = await DeedManager.deeds(key: "a", storage: storage)
         await manager.addReducer(AnyReducer<DeedState>(ResetEvent.self) { state, _ in state.p.count = 77 })
@@ -93,7 +93,7 @@ import Testing
         #expect(ResetEvent().persist && ResetEvent().isUIEvent)
     }
 
-    @Test func `D-11: the first restore event is seen by effects that are there, and a filter can refuse it`() async {
+    @Test func `D-11: effects get the restore event of the start, and a filter can refuse it`() async {
         let journal = Journal()
         let effects: DeedManager.Effects = { event, state in
             journal.note("\(event is StateRestoreEvent<Saved>) \(state.p.count)")
@@ -112,7 +112,7 @@ import Testing
 
     // MARK: - Dispatch
 
-    @Test func `D-13: a refused event is not counted, and withoutFilter goes past the filter`() async {
+    @Test func `D-13: a refused event is not counted, and withoutFilter skips the filter`() async {
         let manager = await DeedManager.deeds(filter: { $0 as? Deed != .add(1) })
         let outcomes = [
             await manager.dispatch(Deed.add(1)),
@@ -127,7 +127,7 @@ import Testing
         #expect(await manager.dispatch(Deed.add(1)) == .queued)
     }
 
-    @Test func `a full queue refuses events and says so once`() async {
+    @Test func `a full queue refuses events and logs it once`() async {
         let log = InMemoryLogHandler()
         let gate = Gate()
         var limits = EngineLimits()
@@ -148,7 +148,7 @@ import Testing
 
     // MARK: - Effects
 
-    @Test func `D-15: there is one effect function, it gets the new state, and nil takes it away`() async {
+    @Test func `D-15: a manager has one effect function, which gets the new state, and nil removes it`() async {
         let journal = Journal()
         let manager = await DeedManager.deeds()
         await manager.setEffects { _, state in journal.note("first \(state.p.count)") }
@@ -179,7 +179,7 @@ import Testing
         #expect(listener.counts == [0, 1, 11])
     }
 
-    @Test func `D-16: what an effect dispatches queues behind all that is queued, and is filtered and reduced`() async {
+    @Test func `D-16: an effect's events queue behind earlier events, and are filtered and reduced`() async {
         let gate = Gate()
         let manager = await DeedManager.deeds(filter: { $0 as? Deed != .say("refused") })
         await manager.setEffects { [weak manager] event, _ in
@@ -196,7 +196,7 @@ import Testing
         #expect(manager.getState().p.words == ["first", "queued", "fed back"])
     }
 
-    @Test func `an effect that takes too long is cancelled and logged, and the next event runs`() async {
+    @Test func `a too long effect is cancelled and logged, and the next event runs`() async {
         let log = InMemoryLogHandler()
         let clock = ScriptedClock(passing: .seconds(60))
         let manager = await DeedManager.deeds(clock: clock, log: log)
@@ -220,7 +220,7 @@ import Testing
 
     // MARK: - Listeners
 
-    @Test func `D-04, D-17: a listener gets the state at once, then after each event, in the order of adding`() async {
+    @Test func `D-04, D-17: listeners get the state at once and after each event, in their order`() async {
         let journal = Journal()
         let manager = await DeedManager.deeds()
         await manager.dispatch(Deed.add(2))
@@ -234,7 +234,7 @@ import Testing
         #expect(journal.entries == ["a 2", "b 2", "a 2", "a 3", "b 3", "a 3", "b 3"])
     }
 
-    @Test func `D-17: listeners are held, and go at the first event after they are zombies`() async {
+    @Test func `D-17: listeners are retained, and freed at the first event after they are zombies`() async {
         let manager = await DeedManager.deeds()
         weak var held: CountListener?
         do {
@@ -252,7 +252,7 @@ import Testing
         #expect(held == nil)
     }
 
-    @Test func `D-17: a listener that is added without waiting is told in its turn`() async {
+    @Test func `D-17: a listener that is added without await gets the state in the order of the calls`() async {
         let manager = await DeedManager.deeds()
         let listener = CountListener()
         let add: @Sendable () -> Void = {
@@ -267,7 +267,7 @@ import Testing
 
     // MARK: - Counters and snapshots
 
-    @Test func `D-18: the wait for processed events ends after a second at most`() async {
+    @Test func `D-18: the wait for processed events ends after one second at most`() async {
         let gate = Gate()
         let clock = ScriptedClock(passing: .seconds(1))
         let manager = await DeedManager.deeds(clock: clock)
@@ -280,7 +280,7 @@ import Testing
         gate.open()
     }
 
-    @Test func `D-19: a state that is read while reducers run is the one before, whole`() async {
+    @Test func `D-19: a read while reducers run returns the whole state before the event`() async {
         let seen = Mutex<DeedState?>(nil)
         let manager = await DeedManager.deeds()
         await manager.addReducer(
@@ -295,7 +295,7 @@ import Testing
         #expect(manager.getState() == DeedState(t: Shown(last: "late"), p: Saved(words: ["early"])))
     }
 
-    @Test func `a manager that nobody holds goes, after what was queued`() async {
+    @Test func `a manager without references is freed after its queued events`() async {
         let gate = Gate()
         let journal = Journal()
         weak var held: DeedManager?

@@ -102,7 +102,7 @@ enum ManagedForwarder {
 
     private let manager = AppUIStateManager(AppState(t: EmptyTransient(), p: MyPersistent()))
 
-    /// The start of the WAVE document's app.
+    /// A registry as the WAVE document's app creates it at its start.
     private func start() -> ViewRegistry {
         let stateManager = manager
         let registry = ViewRegistry(appDispatch: { event in stateManager.dispatch(event) })
@@ -110,7 +110,7 @@ enum ManagedForwarder {
         return registry
     }
 
-    @Test func `D-28, D-29: a view shows the state, sends events, and its binding sends what differs`() throws {
+    @Test func `D-28, D-29: a view shows the state and sends events, and its binding sends only a new value`() throws {
         let registry = start()
         let stateObject: MyStateObject = try #require(registry.makeStateObject())
         let view = MyView(stateObject: stateObject, appDispatch: registry.appDispatch)
@@ -125,7 +125,7 @@ enum ManagedForwarder {
         #expect(updates.count == 1)
     }
 
-    @Test func `D-24, D-26: a forwarder follows a state manager until its object is gone`() async {
+    @Test func `D-24, D-26: a forwarder follows a state manager until its object is freed`() async {
         typealias Manager = UIStateManager<MyPersistent, EmptyTransient>
         let manager = await Manager(
             defaultState: { AppState(t: EmptyTransient(), p: MyPersistent()) },
@@ -148,7 +148,7 @@ enum ManagedForwarder {
         #expect(forwarder.receiver == nil)
     }
 
-    @Test func `C-08: an object of the sample tells of its fields`() {
+    @Test func `C-08: an object of the sample notifies when a field changes`() {
         let counter = Counter()
         let tally = CallCount()
         counter.objectWillChange.subscribe { tally.add() }
@@ -157,7 +157,7 @@ enum ManagedForwarder {
         #expect(counter.count == 1 && tally.count == 2)
     }
 
-    @Test func `C-16: a view keeps the object for which it was made`() {
+    @Test func `C-16: a view keeps the object with which it was created`() {
         let object = MyForwarder(stateManager: manager).getStateObject()
         let view = MyView(stateObject: object, appDispatch: { _ in })
         #expect(view.stateObject === object)

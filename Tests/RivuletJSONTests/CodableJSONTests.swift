@@ -90,7 +90,7 @@ struct CodableJSONTests {
         try reader.finish()
     }
 
-    @Test func `a Codable type has the shape that it tells`() {
+    @Test func `the schema of a Codable type follows from its cases`() {
         func keywords(_ type: any Codable.Type) -> String {
             let keywords = CodableJSON.jsonSchema(of: type).document.members?.dropFirst() ?? []
             return keywords.map { "\($0.name) \($0.value)" }.joined(separator: ", ")
@@ -109,14 +109,14 @@ struct CodableJSONTests {
         }
     }
 
-    @Test func `the error of an unknown value lists what there is`() {
+    @Test func `the error of an unknown value lists the known values`() {
         var reader = JSONReader(Array(#"["tea","juice"]"#.utf8))
         let error = #expect(throws: JSONError.self) { _ = try CodableJSON.decode([Kind].self, from: &reader) }
         #expect(error?.detail.hasSuffix(#"; use one of "tea", "coffee""#) == true)
         #expect(error?.pointer == "/1")
     }
 
-    @Test func `a part of a value is found by its path, as the value is written`() throws {
+    @Test func `a path leads to a part of a value by its written form`() throws {
         func part(_ path: String, of value: some Encodable) throws -> String? {
             var writer = JSONWriter()
             let isThere = CodableJSON.encode(value, at: try JSONPointer(parsing: path).tokens[...], into: &writer)
@@ -129,7 +129,7 @@ struct CodableJSONTests {
         #expect(try part("/2", of: [Kind.tea, .coffee]) == nil)
     }
 
-    @Test func `it stands among other values`() {
+    @Test func `a Codable value is an element of a larger text`() {
         var writer = JSONWriter()
         writer.beginArray()
         CodableJSON.encode(1, into: &writer)
@@ -138,7 +138,7 @@ struct CodableJSONTests {
         #expect(String(decoding: writer.bytes, as: UTF8.self) == #"[1,["x"]]"#)
     }
 
-    @Test func `what cannot be written is null and told`() {
+    @Test func `a value that JSON cannot carry is written as null and reported`() {
         let writer = encode(Note(text: "", size: .nan, created: Date(timeIntervalSince1970: 0), data: nil))
         #expect(writer.bytes == Array("null".utf8))
         #expect(writer.hasUnrepresentableNumber)
@@ -152,7 +152,7 @@ struct CodableJSONTests {
         (#"[{"text":"","size":1,]"#, .malformed, "/0/size", 21),
         (#"[{"text":"","text":""}]"#, .duplicateKey, "/0/text", 12),
     ])
-    func `an error names its place`(text: String, kind: JSONError.Kind, pointer: String, offset: Int) {
+    func `an error has its pointer and offset`(text: String, kind: JSONError.Kind, pointer: String, offset: Int) {
         var reader = JSONReader(Array(text.utf8))
         let error = #expect(throws: JSONError.self) {
             try reader.array { (_, reader) throws(JSONError) in _ = try CodableJSON.decode(Note.self, from: &reader) }
@@ -186,7 +186,7 @@ struct CodableJSONTests {
         (#"{"parts":{"first":1}}"#, "/parts/first", "1", "expected a string, found a number"),
         ("5", "", "5", "expected an object, found a number"),
     ])
-    func `an error of Foundation is told at its byte, in the reader's words`(
+    func `an error of Foundation has the reader's detail, pointer and offset`(
         text: String,
         pointer: String,
         fault: String,
@@ -231,7 +231,7 @@ struct CodableJSONTests {
         "2026-01-01T00:00:00Zx", "+2026-01-01T00:00:00Z", "9999-12-31T23:59:59-00:01", "0000-01-01T00:00:00+00:01",
         "2026-1-01T00:00:00Z",
     ])
-    func `other texts are no dates`(text: String) {
+    func `texts in other forms are refused as dates`(text: String) {
         let error = #expect(throws: JSONError.self) { _ = try Date(jsonBytes: Array("\"\(text)\"".utf8)) }
         #expect(error?.kind == .mismatch)
     }
@@ -266,7 +266,7 @@ struct CodableJSONTests {
         }
     }
 
-    @Test func `many texts are read together, and not at all when one is no value`() {
+    @Test func `many texts are read together, and all are refused if one of them is wrong`() {
         func read(_ texts: String...) -> [[Int]]? {
             CodableJSON.decode([Int].self, fromEach: texts.map { Array($0.utf8) })
         }
@@ -286,7 +286,7 @@ struct CodableJSONTests {
         }
     }
 
-    @Test func `their schemas have their formats`() {
+    @Test func `the schemas of dates and data have their formats`() {
         #expect(Date.jsonSchema.document["format"] == "date-time")
         #expect(Data.jsonSchema.document["contentEncoding"] == "base64")
     }

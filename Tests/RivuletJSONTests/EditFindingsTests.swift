@@ -11,7 +11,7 @@ import Testing
         return try EditFindings.noting { try body(&value) }
     }
 
-    @Test func `each edit notes whether it found its path`() throws {
+    @Test func `each edit records its path as found or missing`() throws {
         let findings = try findings { document in
             try document.move("/p/title", to: "/p/name")
             try document.move("/title", to: "/name")
@@ -26,7 +26,7 @@ import Testing
         #expect(findings.missing == ["/title", "/q", "/r", "/s"])
     }
 
-    @Test func `reads and writes need no path, and neither does an edit that says so`() throws {
+    @Test func `reads, writes and edits that are not required record no missing path`() throws {
         let findings = try findings { document in
             _ = try document.value(at: "/x")
             try document.set("/y", to: .null)
@@ -38,7 +38,7 @@ import Testing
         #expect(findings == EditFindings())
     }
 
-    @Test func `edits in a closure are noted below its value, those of elements once for all`() throws {
+    @Test func `edits in a closure are recorded below its path, and edits of elements once for all elements`() throws {
         let findings = try findings { document in
             try document.update("/p") { part in
                 try part.updateEach("/items") { item in
@@ -50,10 +50,10 @@ import Testing
             try document.remove("/after")
         }
         #expect(findings.found == ["/p", "/p/items", "/p/items/*/n", "/p/empty"])
-        #expect(findings.missing == ["/p/items/*/m", "/after"], "what no element reached is not missing")
+        #expect(findings.missing == ["/p/items/*/m", "/after"], "a path that no element reached is not missing")
     }
 
-    @Test func `edits of a dictionary's values are noted once for all keys`() throws {
+    @Test func `edits of a dictionary's values are recorded once for all keys`() throws {
         let scores: JSONValue = [
             "scores": ["anna": ["count": 1], "ben": ["count": 2], "a/b": ["total": 3]], "none": [:],
         ]
@@ -68,7 +68,7 @@ import Testing
         #expect(findings.missing == ["/scores/*/lost"])
     }
 
-    @Test func `an array is found where it is empty or null, and not where there is something else`() throws {
+    @Test func `a path of elements is found at an empty array and at null, and missing at another value`() throws {
         let findings = try findings { document in
             try document.updateEach("/p/none") { _ in }
             try document.updateEach("/p/empty") { _ in }
@@ -78,7 +78,7 @@ import Testing
         #expect(findings.missing == ["/p/title"])
     }
 
-    @Test func `a path that one edit found is not missing, also where another did not`() throws {
+    @Test func `a path that an edit found is not missing, even if another edit did not find it`() throws {
         let findings = try findings { document in
             try document.remove("/p/title")
             try document.remove("/p/title")
@@ -87,7 +87,7 @@ import Testing
         #expect(findings.missing.isEmpty)
     }
 
-    @Test func `a closure that fails leaves what follows at its place`() throws {
+    @Test func `a closure that fails does not change the paths of later edits`() throws {
         struct Failure: Error {}
         let findings = try findings { document in
             #expect(throws: Failure.self) { try document.update("/p") { _ in throw Failure() } }

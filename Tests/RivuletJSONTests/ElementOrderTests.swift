@@ -71,7 +71,7 @@ struct ElementOrderTests {
         #expect(text(["b": Set(["y", "x"]), "a": []]) == #"{"a":[],"b":["x","y"]}"#)
     }
 
-    @Test func `equal values are written alike, whatever their history, and come back`() throws {
+    @Test func `equal values have the same text and read back, whatever the order of their insertions`() throws {
         var random = SeededGenerator(seed: 20)
         func menu(_ range: some Sequence<Int>) -> Menu {
             var menu = Menu(prices: [:])
@@ -99,7 +99,7 @@ struct ElementOrderTests {
         #expect(try decode(Menu.self, text(first)) == first)
     }
 
-    @Test func `a value without an order within is written as Foundation writes it`() throws {
+    @Test func `a value without sets and dictionaries is written as Foundation writes it`() throws {
         struct Plain: Codable {
             var text = "a/b\u{1F600}\u{1}"
             var numbers = [0.1, 1e300, -0.0, 3]
@@ -118,7 +118,7 @@ struct ElementOrderTests {
         #expect(text(Plain()) == String(decoding: try encoder.encode(Plain()), as: UTF8.self))
     }
 
-    @Test func `a large set costs a few writings of its elements`() throws {
+    @Test func `a set of 20,000 elements is written within the time limit`() throws {
         let numbers = Set(0..<20_000)
         let start = ContinuousClock.now
         let bytes = text(numbers).utf8.count
@@ -132,14 +132,14 @@ struct ElementOrderTests {
         (#"{"0":"a","-0":"b"}"#, "/-0"),
         (#"{"01":"a","001":"b"}"#, "/001"),
     ])
-    func `number keys that are the same are an error at the place of one`(document: String, pointer: String) {
+    func `two number keys with the same value are an error at one of them`(document: String, pointer: String) {
         let error = #expect(throws: JSONError.self) { _ = try decode([Int: String].self, document) }
         #expect(error?.kind == .mismatch)
         #expect(error?.pointer == pointer)
         #expect(error?.detail.contains("the same key") == true)
     }
 
-    @Test func `number keys are compared wherever a dictionary stands`() throws {
+    @Test func `number keys are compared in nested dictionaries too`() throws {
         struct Holder: Codable {
             var lists: [[Int: Int]]
             var maybe: [Level: Int]?
@@ -160,7 +160,7 @@ struct ElementOrderTests {
         #expect(try decode([Int: Int].self, #"{"01":2,"3":4}"#) == [1: 2, 3: 4])
     }
 
-    @Test func `a key that an array has twice is an error at its second place`() throws {
+    @Test func `a key that occurs twice in an array is an error with the second pointer`() throws {
         let error = #expect(throws: JSONError.self) {
             _ = try decode([Kind: Int].self, #"["tea",1,"milk",2,"tea",3]"#)
         }

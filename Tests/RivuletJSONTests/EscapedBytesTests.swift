@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: [0x00, 0x1F, 0x22, 0x5C] as [UInt8])
-    func `a byte is found wherever it stands, beside any other`(byte: UInt8) {
+    func `a byte to escape is found at any position, among any other bytes`(byte: UInt8) {
         for count in 1...20 {
             for position in 0..<count {
                 for other in [0x20, 0x21, 0x23, 0x5B, 0x5D, 0x7F, 0x80, 0xA2, 0xDC, 0xFF] as [UInt8] {
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `any bytes are searched as one by one`() {
+    @Test func `the search of random bytes finds the same as a search byte by byte`() {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<5_000 {
             let count = Int.random(in: 0...40, using: &random)

@@ -66,7 +66,7 @@ struct JSONCodableTests {
         #expect(text(value) == "{" + keys.sorted().map { "\"\($0)\":0" }.joined(separator: ",") + "}")
     }
 
-    @Test func `the error of a raw value lists what there is`() {
+    @Test func `the error of a raw value lists the known values`() {
         func detail(_ text: String, _ type: any JSONCodable.Type) -> String? {
             #expect(throws: JSONError.self) { _ = try type.init(jsonBytes: Array(text.utf8)) }?.detail
         }
@@ -76,7 +76,7 @@ struct JSONCodableTests {
         #expect(detail(#""x""#, Letter.self) == #"there is no Letter for "x"; use one of \#(letters) and 2 more"#)
     }
 
-    @Test func `the schema of raw values has those of the cases`() {
+    @Test func `the schema of raw values lists the cases' values`() {
         func schema(_ type: any JSONCodable.Type) -> String {
             type.jsonSchema.document.members?.dropFirst().map { "\($0.name) \($0.value)" }.joined(separator: ", ") ?? ""
         }
@@ -109,7 +109,7 @@ struct JSONCodableTests {
     }
 
     @Test(arguments: ["/b", "/a/3", "/a/-", "/a/00", "/a/x", "/a/1/x", "/a/0/z", "/a/0/x/0"])
-    func `a path to nothing writes nothing`(path: String) throws {
+    func `a path without a value writes nothing`(path: String) throws {
         let value: [String: [[String: Int]?]] = ["a": [["x": 1], nil, ["y": 2]]]
         #expect(try at(path, of: value) == nil)
     }
@@ -120,7 +120,7 @@ struct JSONCodableTests {
         #expect([Int].jsonAbsent == nil)
     }
 
-    @Test func `anything after the value is malformed`() {
+    @Test func `text after the value is malformed`() {
         #expect(throws: JSONError(kind: .malformed, offset: 2, detail: #"expected nothing more, found "2""#)) {
             _ = try Int(jsonBytes: Array("1 2".utf8))
         }

@@ -13,7 +13,7 @@ struct JSONNumberTests {
         ("9223372036854775807.000", .max), ("0.000000000000000000000000000000", 0),
         ("1.0000000000000000000000000000000000000000000", 1),
     ])
-    func `whole numbers are read however they are written`(text: String, value: Int) throws {
+    func `whole numbers are read in every notation`(text: String, value: Int) throws {
         #expect(try Int(jsonBytes: Array(text.utf8)) == value)
     }
 

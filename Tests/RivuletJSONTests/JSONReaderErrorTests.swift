@@ -21,7 +21,7 @@ struct JSONReaderErrorTests {
         (#""\uD800""#, 1), (#""\uDC00""#, 1), (#""\uD800\n""#, 1), (#""\uD800\uD800""#, 1), (#""\uD83Dx""#, 1),
         ("\u{FEFF}1", 0), ("1\u{A0}", 1), ("{\"a\":1}\u{0}", 7),
     ])
-    func `malformed text is refused at its byte`(text: String, offset: Int) {
+    func `malformed text is refused with the offset of the error`(text: String, offset: Int) {
         let error = error(text)
         #expect(error?.kind == .malformed)
         #expect(error?.offset == offset, "\(text): \(String(describing: error))")
@@ -39,7 +39,7 @@ struct JSONReaderErrorTests {
         #expect(error?.detail == "the string is not valid UTF-8")
     }
 
-    @Test func `an error tells byte, pointer and what was found`() {
+    @Test func `an error describes the byte, the pointer and the found text`() {
         let error = error(#"{"a/b":[0,{"c~":tru}]}"#)
         #expect(
             error
@@ -51,7 +51,7 @@ struct JSONReaderErrorTests {
         #expect(self.error("[\u{1}]")?.detail == "expected a value, found byte 0x1")
     }
 
-    @Test func `a base pointer comes before the reader's own`() {
+    @Test func `a base pointer precedes the reader's own pointer`() {
         var reader = JSONReader(Array(#"{"x":true}"#.utf8), pointer: "/events/3")
         let expected = JSONError(
             kind: .mismatch,
@@ -84,7 +84,7 @@ struct JSONReaderErrorTests {
         try check(.object, "an object") { try $0.object { (_, _) throws(JSONError) in } }
     }
 
-    @Test func `a mismatch on no value at all is malformed`() {
+    @Test func `a mismatch is malformed if the text has no value there`() {
         var reader = JSONReader(Array("?".utf8))
         #expect(reader.mismatch("a colour").kind == .malformed)
         #expect(throws: JSONError(kind: .malformed, offset: 0, detail: #"expected a value, found "?""#)) {
@@ -96,7 +96,7 @@ struct JSONReaderErrorTests {
         ("nonsense", JSONError.Kind.malformed, 1), ("5 x", .malformed, 2), (#"[{"a":1,"a":2}]"#, .duplicateKey, 8),
         ("[5]", .mismatch, 0), ("{", .malformed, 1),
     ])
-    func `malformed text behind a mismatch is the graver fault`(text: String, kind: JSONError.Kind, offset: Int) throws
+    func `malformed text after a mismatch is the reported error`(text: String, kind: JSONError.Kind, offset: Int) throws
     {
         let bytes = Array(text.utf8)
         let error = #expect(throws: JSONError.self) { _ = try [String: Int](jsonBytes: bytes) }
@@ -118,7 +118,7 @@ struct JSONReaderErrorTests {
         (.missing, false),
         (.unknownKey, false), (.outOfRange, false),
     ])
-    func `only faults of the text itself are malformed`(kind: JSONError.Kind, isMalformed: Bool) {
+    func `only errors of the syntax are malformed`(kind: JSONError.Kind, isMalformed: Bool) {
         #expect(JSONError(kind: kind, detail: "").isMalformed == isMalformed)
     }
 }

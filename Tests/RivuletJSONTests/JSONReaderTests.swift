@@ -12,11 +12,11 @@ struct JSONReaderTests {
         "{ }", "[1,[2,{}]]", #"{"a":1,"b":[],"":null}"#, #" { "a" : [ 1 , 2 ] , "b" : { } } "#, #"{"é":1,"e":2}"#,
         "123456789012345678901234567890", #"[1e999999999999999999999,0.0000000000000000000000000001]"#,
     ])
-    func `valid text is taken`(text: String) throws {
+    func `valid text is accepted`(text: String) throws {
         try JSONReader.validate(Array(text.utf8))
     }
 
-    @Test func `a value leaves its exact bytes`() throws {
+    @Test func `the exact bytes of a value can be captured`() throws {
         var reader = JSONReader(Array(#" [ {"a" : [1, 2] } , "x" ] "#.utf8))
         var captured: [String] = []
         try reader.array { (_, reader) throws(JSONError) in
@@ -26,7 +26,7 @@ struct JSONReaderTests {
         #expect(captured == [#"{"a" : [1, 2] }"#, #""x""#])
     }
 
-    @Test func `a slice is read from its own start`() throws {
+    @Test func `the offsets in a slice start at the slice`() throws {
         let bytes = Array("xx[1,2]yy".utf8)
         var reader = JSONReader(bytes[2..<7])
         #expect(try [Int](json: &reader) == [1, 2])
@@ -58,7 +58,7 @@ struct JSONReaderTests {
         #expect(members == ["b=1", "a=2", "c=3"])
     }
 
-    @Test func `what a body leaves unread is skipped`() throws {
+    @Test func `values that a closure leaves unread are skipped`() throws {
         var reader = JSONReader(Array(#"{"a":{"x":[1]},"b":[[],2,"]"],"c":3}"#.utf8))
         var last = 0
         try reader.object { (key, reader) throws(JSONError) in
@@ -83,7 +83,7 @@ struct JSONReaderTests {
         #expect(throws: expected) { try read(.reject) }
     }
 
-    @Test func `a copy may try and fail`() throws {
+    @Test func `a failed read by a copy does not change the reader`() throws {
         var reader = JSONReader(Array(#"[{"a":"x"}]"#.utf8))
         try reader.array { (_, reader) throws(JSONError) in
             var attempt = reader
@@ -93,7 +93,7 @@ struct JSONReaderTests {
         try reader.finish()
     }
 
-    @Test func `the deepest nesting is taken and the next refused`() throws {
+    @Test func `the deepest nesting is accepted, and one level more is refused`() throws {
         let arrays = { (depth: Int) in
             Array(repeating: UInt8(ascii: "["), count: depth) + Array(repeating: UInt8(ascii: "]"), count: depth)
         }
@@ -111,7 +111,7 @@ struct JSONReaderTests {
     }
 
     @Test(arguments: [2, 15, 16, 17, 18, 40])
-    func `a key that comes twice is refused among few and many`(count: Int) throws {
+    func `a repeated key is refused among few keys and among many`(count: Int) throws {
         let keys = (0..<count).map { #""k\#($0)":{"k0":0,"k1":[]}"# }
         try JSONReader.validate(Array("{\(keys.joined(separator: ","))}".utf8))
         for repeated in [0, count / 2, count - 1] {
@@ -128,7 +128,7 @@ struct JSONReaderTests {
     }
 
     @Test(arguments: [0, 40])
-    func `two spellings of a key are two keys`(others: Int) throws {
+    func `keys that Swift compares as equal are two keys if their bytes differ`(others: Int) throws {
         let more = (0..<others).map { #""k\#($0)":0,"# }.joined()
         let text = #"{\#(more)"\u00e9":1,"e\u0301":{"\u00e9":2}}"#
         try JSONReader.validate(Array(text.utf8))
@@ -143,7 +143,7 @@ struct JSONReaderTests {
     }
 
     @Test(arguments: [0, 40])
-    func `two spellings of a key do not fit a Swift dictionary`(others: Int) throws {
+    func `keys that Swift compares as equal are refused for a Swift dictionary`(others: Int) throws {
         let more = (0..<others).map { #""k\#($0)":0,"# }.joined()
         let text = Array(#"[{\#(more)"\u00e9":1,"e\u0301":2}]"#.utf8)
         let error = #expect(throws: JSONError.self) { try [[String: Int]](jsonBytes: text) }
@@ -170,7 +170,7 @@ struct JSONReaderTests {
         #expect(composed.isPrefix(of: JSONPointer(tokens: ["\u{e9}", "a"])))
     }
 
-    @Test func `every cut of a valid text is malformed`() throws {
+    @Test func `every proper prefix of a valid text is malformed`() throws {
         let bytes = Array(#"{"a":[true,false,null,-1.5e+3,"x\u00e9\uD83D\uDC4D\n"],"b":{"c":"é"}}"#.utf8)
         try JSONReader.validate(bytes)
         for count in 0..<bytes.count {

@@ -19,12 +19,12 @@ import Testing
         ("/new/deep", #"{"a":{"b":[1,{"c":2}]},"d":null,"new":{"deep":9}}"#),
         ("", "9"),
     ])
-    func `a value is put over what is there, and objects on the way are made`(path: String, expected: String) throws {
+    func `a write replaces the value, and creates missing objects`(path: String, expected: String) throws {
         #expect(try edited { try $0.set(path, to: .number("9")) } == expected)
     }
 
     @Test(arguments: ["/a/b/2", "/a/b/x", "/d/e", "/a/b/0/c", "no pointer"])
-    func `what cannot be set throws, and nothing has changed`(path: String) throws {
+    func `an impossible write throws and changes nothing`(path: String) throws {
         let result = try edited { value in
             #expect(throws: JSONError.self) { try value.set(path, to: .null) }
         }
@@ -37,7 +37,7 @@ import Testing
         ("/a/b/1/c", #"{"a":{"b":[1,{}]},"d":null}"#, "2"),
         ("/x/y", #"{"a":{"b":[1,{"c":2}]},"d":null}"#, nil),
     ])
-    func `what is removed is returned`(path: String, expected: String, removed: String?) throws {
+    func `a removal returns the removed value`(path: String, expected: String, removed: String?) throws {
         let result = try edited { value in
             let found = try value.remove(path)
             #expect(found.map { "\($0)" } == removed)
@@ -45,13 +45,13 @@ import Testing
         #expect(result == expected)
     }
 
-    @Test func `a value moves, also to below where it was, and what is not there does not`() throws {
+    @Test func `a value moves, also below its own path, and a missing value does not move`() throws {
         #expect(try edited { try $0.move("/a/b", to: "/d") } == #"{"a":{},"d":[1,{"c":2}]}"#)
         #expect(try edited { try $0.move("/a", to: "/a/old") } == #"{"d":null,"a":{"old":{"b":[1,{"c":2}]}}}"#)
         #expect(try edited { try $0.move("/x", to: "/d") } == document)
     }
 
-    @Test func `a value or each element is changed in place, or nothing when the change fails`() throws {
+    @Test func `a value or each element is changed in place, and a failed change changes nothing`() throws {
         #expect(try edited { try $0.update("/a/b/0") { $0 = .bool(true) } } == #"{"a":{"b":[true,{"c":2}]},"d":null}"#)
         #expect(
             try edited { try $0.updateEach("/a/b") { $0 = .array([$0]) } } == #"{"a":{"b":[[1],[{"c":2}]]},"d":null}"#

@@ -8,14 +8,14 @@ import Testing
 struct JSONValueTests {
     private let sample: JSONValue = ["a": [1, true, .null, .number("1.50")], "b": ["c": "x\n"], "a/b": []]
 
-    @Test func `text and value are two forms of the same`() throws {
+    @Test func `a text and its value convert to each other`() throws {
         let text = #"{"a":[1,true,null,1.50],"b":{"c":"x\n"},"a/b":[]}"#
         #expect(sample.description == text)
         #expect(try JSONValue(parsing: text) == sample)
         #expect(try JSONValue(parsing: Array(text.utf8)) == sample)
     }
 
-    @Test func `order and number text count for equality`() throws {
+    @Test func `equality compares the order of members and the text of numbers`() throws {
         #expect(try JSONValue(parsing: #"{"a":1,"b":2}"#) != JSONValue(parsing: #"{"b":2,"a":1}"#))
         #expect(JSONValue.number("1") != JSONValue.number("1.0"))
     }
@@ -34,7 +34,7 @@ struct JSONValueTests {
         #expect(sample[try JSONPointer(parsing: "/b/c/d")] == nil)
     }
 
-    @Test func `plain values are taken out of it`() {
+    @Test func `a JSON value gives its plain values`() {
         #expect(JSONValue.bool(true).boolValue == true)
         #expect(JSONValue("x").stringValue == "x")
         #expect(JSONValue.number("12.0").integerValue == 12)
@@ -83,11 +83,11 @@ struct JSONValueTests {
             .joined()
     }
 
-    @Test func `any value can become one`() throws {
+    @Test func `any Codable value converts to a JSON value`() throws {
         #expect(try JSONValue(encoding: ["a": [1, nil]]) == ["a": [1, .null]])
     }
 
-    @Test func `other coders take and give it`() throws {
+    @Test func `other coders read and write a JSON value`() throws {
         let text = #"{"a":[1,true,null,1.5,-2,18446744073709551615,""],"b":{"c":"x","d":{}}}"#
         let value = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
         #expect(value.description == text)

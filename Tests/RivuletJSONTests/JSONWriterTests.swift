@@ -49,7 +49,7 @@ struct JSONWriterTests {
     }
 
     @Test(arguments: 0..<20)
-    func `what has to be escaped is found wherever it stands`(offset: Int) {
+    func `a character to escape is found at any position`(offset: Int) {
         let before = String(repeating: "é", count: offset / 2) + String(repeating: "!", count: offset % 2)
         for (text, escaped) in [
             ("\"", "\\\""), ("\\", "\\\\"), ("\n", "\\n"), ("\u{1F}", "\\u001f"), (" #[]\u{7F}", " #[]\u{7F}"),
@@ -60,7 +60,7 @@ struct JSONWriterTests {
         }
     }
 
-    @Test func `keys that are known are written as others are`() {
+    @Test func `key(known:) writes the same bytes as key(_:)`() {
         let (known, other) = (
             text { writer in
                 writer.beginObject()
@@ -120,7 +120,7 @@ struct JSONWriterTests {
         #expect(text { $0.float(-0.0) } == "-0.0")
     }
 
-    @Test func `numbers that JSON does not have become null and are told`() {
+    @Test func `numbers that JSON cannot carry are written as null and reported`() {
         var writer = JSONWriter()
         writer.beginArray()
         writer.double(1.5)
@@ -134,7 +134,7 @@ struct JSONWriterTests {
         #expect(String(decoding: writer.bytes, as: UTF8.self) == "[1.5,null,null,null,null]")
     }
 
-    @Test func `an emptied writer starts anew`() {
+    @Test func `an emptied writer writes a new text`() {
         var writer = JSONWriter(capacity: 8, includesTransient: false)
         writer.double(.nan)
         writer.removeAll(keepingCapacity: true)

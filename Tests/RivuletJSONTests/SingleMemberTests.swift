@@ -19,14 +19,14 @@ import Testing
     }
 
     @Test(arguments: ["{}", #"{"a":1,"b":2}"#, "[1]", #""a""#, #"{"a" 1}"#, #"{"a":1]"#, "{1:2}", "{"])
-    func `anything else is left unread, for its own errors`(text: String) throws {
+    func `other values are left unread`(text: String) throws {
         var reader = JSONReader(Array(text.utf8))
         #expect(try reader.singleMember() == nil)
         #expect(reader.offset == 0)
         #expect(reader.pointer.isEmpty)
     }
 
-    @Test func `an error in the value names the member's place, and so does the reader of the value`() throws {
+    @Test func `an error in the value has the member's pointer, and so has the reader of the value`() throws {
         var reader = JSONReader(Array(#"{"a~b":[1,x]}"#.utf8), pointer: "/7")
         let error = #expect(throws: JSONError.self) { try reader.singleMember() }
         #expect(error?.pointer == "/7/a~0b/1")
@@ -34,7 +34,7 @@ import Testing
         #expect(try other.singleMember()?.value.pointer == "/7/a~0b")
     }
 
-    @Test func `an object in an array is read in its place`() throws {
+    @Test func `an object in an array has the pointer of its index`() throws {
         var reader = JSONReader(Array(#"[{"a":1},{"b":2}]"#.utf8))
         var places: [String] = []
         try reader.array { _, reader throws(JSONError) in
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [("{}", true), (" { } ", true), (#"{"a":1}"#, false), ("[]", false), ("1", false)])
-    func `an object without members is known as such`(text: String, isEmpty: Bool) {
+    func `an object without members is recognised`(text: String, isEmpty: Bool) {
         #expect(JSONReader(Array(text.utf8)).isEmptyObject == isEmpty)
     }
 }

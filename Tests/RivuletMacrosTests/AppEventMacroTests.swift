@@ -127,7 +127,7 @@ struct AppEventMacroTests {
             "'@AppEvent' distinguishes cases by name, and two cases are named 'a': rename one", "a"
         ),
     ])
-    func `a type whose cases cannot be read is told once`(source: String, message: String, node: String) {
+    func `a type with cases that JSON cannot carry has one error`(source: String, message: String, node: String) {
         let faults = faults(in: "@AppEvent \(source)")
         #expect(faults.map(\.message) == [message])
         #expect(faults.map(\.node) == [node])

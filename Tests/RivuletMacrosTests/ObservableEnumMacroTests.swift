@@ -203,7 +203,7 @@ struct ObservableEnumMacroTests {
     }
 
     @Test
-    func `a single case is all that a switch needs`() {
+    func `an enum with a single case has switches without a default`() {
         expectExpansion(
             """
             @ObservableState
@@ -322,7 +322,7 @@ struct ObservableEnumMacroTests {
             "'@Transient' cannot be used on a case: put it on the field that holds the enum", "@Transient"
         ),
     ])
-    func `an enum that cannot be tracked is told once, with the mend`(source: String, message: String, node: String) {
+    func `an untrackable enum has one error, with the remedy`(source: String, message: String, node: String) {
         let faults = faults(in: "@ObservableState \(source)")
         #expect(faults.map(\.message) == [message])
         #expect(faults.map(\.node) == [node])

@@ -38,7 +38,7 @@ struct ObservableStateDiagnosticTests {
             "'a' needs an initial value, because a field with @ObservationStateIgnored is not in JSON", "a"
         ),
     ])
-    func `a type that cannot be tracked is told once, with the mend`(source: String, message: String, node: String) {
+    func `a type that cannot be tracked has one error, with the remedy`(source: String, message: String, node: String) {
         let faults = faults(in: "@ObservableState \(source)")
         #expect(faults.map(\.message) == [message])
         #expect(faults.map(\.node) == [node])
@@ -51,7 +51,7 @@ struct ObservableStateDiagnosticTests {
         ("@ObservableState enum A {\n    ", "\n    case none, some(Plain)\n}"),
         ("@AppEvent enum A {\n    ", "\n    case none, some(at: [String: Plain])\n}"),
     ])
-    func `a type inside of a state or of events that JSON cannot have is one error`(before: String, after: String) {
+    func `a field's nested type that JSON cannot carry is one error`(before: String, after: String) {
         let message = "JSON cannot have 'Plain': put '@ObservableState' on it, or make it 'Codable' here"
         let fault = ReportedFault(id: MessageID(domain: "Rivulet", id: "plainType"), message: message, node: "Plain")
         for type in [
@@ -70,7 +70,7 @@ struct ObservableStateDiagnosticTests {
         }
     }
 
-    @Test func `a type inside of a state that is in no field may be any`() {
+    @Test func `a type inside a state that no stored field has may be of any kind`() {
         let members =
             "struct Plain {}\n    var other: Other.Plain?\n    var id: ID<Plain>\n    @ObservationStateIgnored var plain = Plain()"
         #expect(faults(in: "@ObservableState struct A {\n    \(members)\n}").isEmpty)
@@ -100,7 +100,7 @@ struct ObservableStateDiagnosticTests {
         ("@Presented", "Presented", "@Wrapped(Presented.self, projected: true)"),
         ("@Presents", "Presents", "@Wrapped(Presented.self, projected: true)"),
     ])
-    func `F-08: an attribute of another mechanism is refused, and the right one offered`(
+    func `F-08: an attribute of another mechanism is refused, and a fix-it offers the right one`(
         attribute: String,
         name: String,
         replacement: String
@@ -126,7 +126,7 @@ struct ObservableStateDiagnosticTests {
             "a field in OmitCoding"
         ),
     ])
-    func `a field that is not on disk needs a value, or what was stored could not be read`(
+    func `a field that is not on disk needs an initial value`(
         member: String,
         cause: String
     ) {
@@ -167,7 +167,7 @@ struct ObservableStateDiagnosticTests {
             "@ObservationStateIgnored private var a: () -> Void = {}"
         ),
     ])
-    func `a mechanical mend is offered`(member: String, message: String, expected: String) {
+    func `an error with one remedy has a fix-it`(member: String, message: String, expected: String) {
         let fixed = fixed("@ObservableState struct A {\n    \(member)\n}")
         #expect(fixed?.message == message)
         #expect(fixed?.source == "@ObservableState struct A {\n    \(expected)\n}")
@@ -177,14 +177,14 @@ struct ObservableStateDiagnosticTests {
         "var (a, b) = (1, 2)", "var a: () -> Void", "var a: Int { didSet {} }", "@ObservationStateIgnored var a: Int",
         "var (a, b) = (1, 2), c = 3",
     ])
-    func `where only the author knows what to do, no mend is offered`(member: String) {
+    func `an error that only the author can resolve has no fix-it`(member: String) {
         let source = "@ObservableState struct A {\n    \(member)\n}"
         #expect(faults(in: source).count == 1)
         #expect(fixed(source) == nil)
     }
 
     @Test
-    func `the mend of a hidden type shows it`() {
+    func `the fix-it of a private type makes it fileprivate`() {
         let fixed = fixed("struct Outer {\n@ObservableState private struct A { var a = 1 }\n}")
         #expect(fixed?.source == "struct Outer {\n@ObservableState fileprivate struct A { var a = 1 }\n}")
     }
@@ -210,7 +210,7 @@ struct ObservableStateDiagnosticTests {
     }
 
     @Test
-    func `every fault is told, and what is left of the type still conforms`() {
+    func `every error is reported, and the type still conforms with its other fields`() {
         let source = """
             @ObservableState struct A {
                 lazy var a = 1

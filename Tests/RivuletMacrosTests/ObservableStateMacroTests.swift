@@ -242,7 +242,7 @@ struct ObservableStateMacroTests {
     }
 
     @Test(arguments: ["\n    ", "\n\t\t", "\r\n"])
-    func `a configuration over several lines is described in one`(end: String) {
+    func `a configuration over several lines is described in one line`(end: String) {
         let text = expansion(
             of: """
                 @ObservableState
@@ -292,7 +292,7 @@ struct ObservableStateMacroTests {
     }
 
     @Test
-    func `a member that needs no tracking leaves nothing to say`() {
+    func `a state with a constant only has no fields`() {
         expectExpansion(
             """
             @ObservableState
@@ -366,9 +366,7 @@ struct ObservableStateMacroTests {
     }
 
     @Test
-    func
-        `fields inside of a condition have their positions from the compiler, and the condition around all that is theirs`()
-    {
+    func `the compiler numbers fields in #if, and their generated code is in the same #if`() {
         let text = expansion(
             of: """
                 @ObservableState

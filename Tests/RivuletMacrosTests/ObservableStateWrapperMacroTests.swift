@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct ObservableStateWrapperMacroTests {
     @Test
-    func `A-03, A-08, A-15: accessors stand in order over private storage, and the attribute is gone`() {
+    func `A-03, A-08, A-15: accessors over private storage are in order, and the attribute is removed`() {
         expectExpansion(
             """
             struct S {
@@ -47,7 +47,7 @@ struct ObservableStateWrapperMacroTests {
     }
 
     @Test
-    func `A-09, A-10, A-16: the storage stands before the second face, and attributes may be qualified`() {
+    func `A-09, A-10, A-16: the storage precedes the projected value, and attributes may be qualified`() {
         expectExpansion(
             """
             struct S {
@@ -102,7 +102,7 @@ struct ObservableStateWrapperMacroTests {
     }
 
     @Test
-    func `A-02, A-11, A-12, A-13: storage has a value by the spelling, and only a literal true makes a second face`() {
+    func `A-02, A-11, A-12, A-13: only T? and T! start as nil, and only a literal true adds a projected value`() {
         expectExpansion(
             """
             struct S {
@@ -251,7 +251,7 @@ struct ObservableStateWrapperMacroTests {
             "@M.ObservationStateIgnored @ObservableStateWrapper(W.self) var x: Int", "@M.ObservationStateIgnored"
         ),
     ])
-    func `a declaration that cannot be wrapped is told once`(
+    func `a declaration that cannot be wrapped has one error`(
         id: String,
         message: String,
         member: String,
@@ -272,7 +272,7 @@ struct ObservableStateWrapperMacroTests {
             "@ObservableStateWrapper func f() {}"
         ),
     ])
-    func `what is no single property is told first`(id: String, message: String, source: String) {
+    func `a declaration that is no single property has that error first`(id: String, message: String, source: String) {
         let messageID = MessageID(domain: "ObservableStateWrapper", id: id)
         let fault = ReportedFault(id: messageID, message: message, node: "@ObservableStateWrapper")
         #expect(wrapperFaults(in: source) == [fault])
@@ -309,14 +309,14 @@ struct ObservableStateWrapperMacroTests {
             "@ObservableStateWrapper(W.self)\n    @ObservationStateIgnored @Transient var x: Int"
         ),
     ])
-    func `a mechanical mend is offered`(member: String, message: String, expected: String) {
+    func `an error with one remedy has a fix-it`(member: String, message: String, expected: String) {
         let fixed = fixed("struct S {\n    \(member)\n}")
         #expect(fixed?.message == message)
         #expect(fixed?.source == "struct S {\n    \(expected)\n}")
     }
 
     @Test
-    func `a field with a fault has accessors that keep the compiler quiet, and no storage`() {
+    func `a field with an error has accessors, so that no further errors follow, and no storage`() {
         let text = expansion(of: "struct S {\n    @ObservableStateWrapper(W.self) var x: Int = 1\n}")
         #expect(text.contains("Swift.fatalError()"))
         #expect(!text.contains("_x"))

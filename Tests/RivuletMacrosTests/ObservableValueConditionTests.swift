@@ -66,7 +66,7 @@ struct ObservableValueConditionTests {
     }
 
     @Test
-    func `with a deprecated field, the function that names it is deprecated`() {
+    func `a generated function that names a deprecated field is deprecated`() {
         let text = expansion(of: "@ObservableValue struct S { @available(*, deprecated) var a = 1 }")
         #expect(text.contains("@available(*, deprecated)\n    static func _$position"))
         #expect(!expansion(of: "@ObservableValue struct S { var a = 1 }").contains("deprecated"))

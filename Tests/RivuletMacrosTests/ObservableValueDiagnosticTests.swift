@@ -44,14 +44,14 @@ struct ObservableValueDiagnosticTests {
             "'@ObservableValue' cannot observe the weak 'a': mark it @Ignoring, or remove 'weak'", "weak"
         ),
     ])
-    func `a field that cannot be observed is told once, with the mend`(source: String, message: String, node: String) {
+    func `an unobservable field has one error, with the remedy`(source: String, message: String, node: String) {
         let faults = faults(in: "@ObservableValue \(source)")
         #expect(faults.map(\.message) == [message])
         #expect(faults.map(\.node) == [node])
     }
 
     @Test
-    func `a private type in another one is refused`() {
+    func `a private type in another type is refused`() {
         let source = "struct Outer {\n@ObservableValue private struct A { var a = 1 }\n}"
         let message = """
             '@ObservableValue' cannot extend 'A', because generated code does not see a 'private' type: write 'fileprivate'

@@ -174,7 +174,7 @@ struct ObservableValueMacroTests {
     }
 
     @Test
-    func `B-04: members that are there are not added again`() {
+    func `B-04: handwritten members are not added again`() {
         expectExpansion(
             """
             @ObservableValue
@@ -223,7 +223,7 @@ struct ObservableValueMacroTests {
     }
 
     @Test
-    func `B-04: a member of another signature does not count`() {
+    func `B-04: a handwritten member with another signature replaces no generated member`() {
         let source = "@ObservableValue struct S { func copy(of other: Self) {}\nfunc access(keyPath: String) {} }"
         #expect(expansion(of: source).contains("func copy() -> Self"))
         #expect(expansion(of: source).contains("keyPath: Swift.KeyPath<Self, Member>"))

@@ -69,14 +69,14 @@ struct ObservingMacroTests {
         "struct A { @Observing var a: Int { 1 } }",
         "struct A { @Observing static var a = 1 }",
     ])
-    func `B-07: nothing is made of a variable that cannot be a field`(source: String) {
+    func `B-07: a variable that cannot be a field has no generated code`(source: String) {
         let text = expansion(of: source)
         #expect(!text.contains("_$observationRegistrar"))
         #expect(!text.contains("_a"))
     }
 
     @Test
-    func `B-07: a variable of a class is made a field, too`() {
+    func `B-07: a variable of a class becomes a field too`() {
         let text = expansion(of: "class A { @Observing var a = 1 }")
         #expect(text.contains("private var _a = 1"))
         #expect(text.contains("private let _$observing_a = RivuletObservation.ObservationStateRegistrar(.value)"))
@@ -94,7 +94,7 @@ struct ObservingMacroTests {
         ("struct S { @Observing var a: Many }", false),
         ("struct S { @Observing var a = 1 }", false),
     ])
-    func `the identity of a value is looked up where its type does not tell`(source: String, isOpen: Bool) {
+    func `an identity is looked up at run time if the declared type hides it`(source: String, isOpen: Bool) {
         let text = expansion(of: source)
         #expect(text.contains("_$openIdentity(of: _a)") == isOpen)
         #expect(text.contains("_$identity(of: _a)") != isOpen)
@@ -128,7 +128,7 @@ struct ObservingMacroTests {
         ("didSet { defer { b = 1 }; a = 2 }", "didSet { defer { b = 1 }; self._a = 2 }"),
         ("didSet { (self).a = 1 }", "didSet { (self)._a = 1 }"),
     ])
-    func `property observers see their own name as the storage`(source: String, expected: String) {
+    func `property observers use the storage for the field's own name`(source: String, expected: String) {
         let text = expansion(of: "struct S { @Observing var a = 1 { \(source) } }")
         #expect(text.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("_a = 1 { \(expected) }"))
     }

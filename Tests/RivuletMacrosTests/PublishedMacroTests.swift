@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct PublishedMacroTests {
     @Test
-    func `C-05, C-06, C-10: a field is a constant storage, accessors that tell, and a binding`() {
+    func `C-05, C-06, C-10: a field has constant storage, accessors that notify, and a binding`() {
         expectExpansion(
             """
             final class C: ObservableObject {
@@ -103,7 +103,7 @@ struct PublishedMacroTests {
         ("[String: Int]()", "[String: Int]"),
         ("Box<Int>(3)", "Box<Int>"), ("Module.Item(id: 1)", "Module.Item"),
     ])
-    func `a type that is evident need not stand at the field`(value: String, type: String) {
+    func `a field whose initial value shows its type needs no annotation`(value: String, type: String) {
         let text = expansion(of: "final class C {\n    @Published var x = \(value)\n}")
         #expect(text.contains("private let _x = RivuletObjects.Published<\(type)>.declared()"))
     }
@@ -119,14 +119,14 @@ struct PublishedMacroTests {
         ("final class C {\n    @Published var x = make()\n}", "type", "x"),
         ("final class C {\n    @Published var x = .one\n}", "type", "x"),
     ])
-    func `what cannot be published is told at its place`(source: String, id: String, node: String) {
+    func `a declaration that cannot be published is an error at its syntax`(source: String, id: String, node: String) {
         let faults = faults(in: source)
         #expect(faults.map(\.id) == [MessageID(domain: "Published", id: id)])
         #expect(faults.map(\.node) == [node])
     }
 
     @Test
-    func `a missing type has a mend`() throws {
+    func `a missing type has a fix-it`() throws {
         let fix = try #require(fixed("final class C {\n    @Published var x = make()\n}"))
         #expect(fix.source.contains("var x: <#Type#> = make()"))
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct StateForwarderMacroTests {
     @Test
-    func `D-24, D-25, D-26, D-27: the members stand in order, those of a hosted session after them`() {
+    func `D-24, D-25, D-26, D-27: the members are in order, and members for a hosted session are last`() {
         expectExpansion(
             #"""
             @StateForwarder(
@@ -94,7 +94,7 @@ struct StateForwarderMacroTests {
     }
 
     @Test
-    func `a forwarder of a named state has the forwarding alone, and may be an enum`() {
+    func `a forwarder of a named state has forwarding members only, and may be an enum`() {
         expectExpansion(
             #"""
             @StateForwarder(for: V.self, from: TodosApp.State.self, mapping: [(\TodosApp.State.p.a.b, \V.b)])
@@ -130,7 +130,7 @@ struct StateForwarderMacroTests {
     }
 
     @Test
-    func `arguments without labels are taken in order, and labels are last path components`() {
+    func `arguments without labels are used in order, and a label is a path's last component`() {
         let text = expansion(of: #"@StateForwarder(V.self, [(\S.a, \V.deep.b)]) final class F {}"#)
         #expect(text.contains(#"b: state[keyPath: \S.a]"#))
         #expect(text.contains(#"if receiver[keyPath: \V.deep.b] != _forwardValue0 {"#))
@@ -165,7 +165,7 @@ struct StateForwarderMacroTests {
         (#"@StateForwarder(V.self, [(\S.a, \V.self)]) final class F {}"#, "Key path must include a property name"),
         (#"@StateForwarder(V.self, [(\S.a, \V.b[0])]) final class F {}"#, "Key path must include a property name"),
     ])
-    func `D-24: what is wrong is told in upstream's words, once`(source: String, message: String) {
+    func `D-24: a wrong argument is one error, in upstream's words`(source: String, message: String) {
         #expect(faults(in: source).map(\.message) == [message])
     }
 }

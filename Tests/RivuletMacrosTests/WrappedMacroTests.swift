@@ -1,11 +1,11 @@
 import SwiftDiagnostics
 import Testing
 
-/// Tests the short form of a field in a wrapper: its expansion and its errors.
+/// Tests `@Wrapped`, the short form of a field in a wrapper: its expansion and its errors.
 ///
-/// The accessors are those of the long form, which ``ObservableStateWrapperMacroTests`` checks.
+/// The accessors are the same as in the long form, which ``ObservableStateWrapperMacroTests`` checks.
 @Suite struct WrappedMacroTests {
-    @Test func `the field's type completes the kind, and no other attribute is needed`() {
+    @Test func `the field's type completes the wrapper's type, and no other attribute is needed`() {
         expectExpansion(
             """
             @ObservableState
@@ -58,7 +58,7 @@ import Testing
         ("@Wrapped(Boxed.self) var x = Limits()", "Boxed._$Kind.Of<Limits>"),
         ("@Wrapped(Boxed.self) var x = [Int]()", "Boxed._$Kind.Of<[Int]>"),
     ])
-    func `the wrapper's type follows from the kind and from the annotation or the initial value`(
+    func `the wrapper's type follows from the attribute, and from the annotation or the initial value`(
         member: String,
         wrapper: String
     ) {

@@ -30,7 +30,7 @@ import Testing
         #expect(log.entries.count == 1)
     }
 
-    @Test func `C-10: a binding is made of two functions, of a constant, or of another one`() {
+    @Test func `C-10: a binding is made from two functions, a constant or another binding`() {
         let log = Log<Int>()
         @Binding(get: { 4 }, set: { log.add($0) }) var four: Int
         four = 5
@@ -42,7 +42,7 @@ import Testing
         #expect(constant.wrappedValue == "a")
     }
 
-    @Test func `D-29: a value equal to the one that is there is not sent`() {
+    @Test func `D-29: a value equal to the present value is not sent`() {
         let counter = Counter()
         let sent = Log<Int>()
         let registry = ObjectRegistry<Change>(appDispatch: { event in

@@ -5,7 +5,7 @@ import RivuletObjects
 import Testing
 
 @Suite struct ObservableObjectPublisherTests {
-    @Test func `C-01: send calls a subscriber before it returns, and nobody after all are removed`() {
+    @Test func `C-01: send calls each subscriber before it returns, and none after all are removed`() {
         let publisher = ObservableObjectPublisher()
         let log = Log<Int>()
         let first = publisher.subscribe { log.add(1) }
@@ -28,7 +28,7 @@ import Testing
         #expect(log.entries == Array(0..<100))
     }
 
-    @Test func `C-02: who subscribes inside of a callback is called from the next send on`() {
+    @Test func `C-02: a subscriber that is added inside a callback is called from the next send on`() {
         let publisher = ObservableObjectPublisher()
         let log = Log<String>()
         publisher.subscribe { [weak publisher] in
@@ -41,7 +41,7 @@ import Testing
         #expect(log.entries == ["outer", "outer", "inner"])
     }
 
-    @Test func `C-02: who is unsubscribed inside of a callback is still called by this send`() {
+    @Test func `C-02: a subscriber that is removed inside a callback is still called by this send`() {
         let publisher = ObservableObjectPublisher()
         let log = Log<String>()
         let ids = Log<UUID>()
@@ -55,7 +55,7 @@ import Testing
         #expect(log.entries == ["first", "second", "first"])
     }
 
-    @Test func `C-03: ids are fresh, and an unknown one removes nothing`() {
+    @Test func `C-03: ids are never used again, and an unknown id removes nothing`() {
         let publisher = ObservableObjectPublisher()
         let log = Log<Int>()
         let ids = (0..<100).map { number in publisher.subscribe { log.add(number) } }
@@ -67,8 +67,7 @@ import Testing
         #expect(log.entries == Array(1..<100))
     }
 
-    @Test func `what a subscriber holds is freed when it is unsubscribed, also if its end comes back to the publisher`()
-    {
+    @Test func `an unsubscribed callback is freed with its captures, even if their deinit calls the publisher`() {
         final class Ending: Sendable {
             let publisher: ObservableObjectPublisher
             let log: Log<String>

@@ -50,7 +50,7 @@ import Testing
         #expect(boundLog.entries.count == 1)
     }
 
-    @Test func `C-09: without setupPublished values work and nothing is sent`() {
+    @Test func `C-09: without setupPublished values can be read and written, and nothing is sent`() {
         let silent = Silent()
         let log = silent.counted()
         silent.count = 1
@@ -63,7 +63,7 @@ import Testing
         #expect(log.entries.count == 1)
     }
 
-    @Test func `C-11: storage of another kind is told by hand`() {
+    @Test func `C-11: storage of another kind notifies by an explicit send`() {
         let store = DataStore()
         let log = store.counted()
         store.items = ["a"]
@@ -72,7 +72,7 @@ import Testing
         #expect(log.entries.count == 2)
     }
 
-    @Test func `C-12: a change of a nested object is not told by the outer one`() {
+    @Test func `C-12: a change of a nested object does not notify the outer object's subscribers`() {
         let list = TodoList()
         let log = list.counted()
         list.items.append(TodoItem(title: "a"))
@@ -86,7 +86,7 @@ import Testing
         #expect(log.entries.count == 2)
     }
 
-    @Test func `C-13: a field that outlives its object keeps its value and tells nobody`() {
+    @Test func `C-13: a field that outlives its object keeps its value and notifies no subscriber`() {
         let log = Log<Void>()
         func binding() -> Binding<Int> {
             let counter = Counter()
@@ -101,7 +101,7 @@ import Testing
         #expect(log.entries.count == 1)
     }
 
-    @Test func `C-14: the publisher goes with its object`() {
+    @Test func `C-14: the publisher is freed with its object`() {
         weak var publisher: ObservableObjectPublisher?
         do {
             let counter = Counter()
@@ -112,7 +112,7 @@ import Testing
         #expect(publisher == nil)
     }
 
-    @Test func `C-14: publishers of objects without published fields do not pile up`() {
+    @Test func `C-14: publishers of objects without published fields are freed`() {
         struct Weak { weak var publisher: ObservableObjectPublisher? }
         var publishers: [Weak] = []
         for _ in 0..<50 {
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `C-14: no object inherits the subscribers of a dead one at its address`(isConnected: Bool) {
+    func `C-14: no object gets the subscribers of a freed object at the same address`(isConnected: Bool) {
         let log = Log<Void>()
         var addresses: Set<ObjectIdentifier> = []
         func changeOne() {
@@ -146,7 +146,7 @@ import Testing
         #expect(addresses.count < 5_000, "no address was used twice: the test shows nothing")
     }
 
-    @Test func `an object that is changed by many threads tells of every write`() async {
+    @Test func `an object that many threads change notifies at every write`() async {
         let counter = Counter()
         let log = counter.counted()
         await withTaskGroup { group in
@@ -160,7 +160,7 @@ import Testing
         #expect(counter.count % 1_000 == 199)
     }
 
-    @Test @MainActor func `an object may belong to the main actor where there is one`() {
+    @Test @MainActor func `an object may belong to the main actor`() {
         let screen = Screen()
         let log = screen.counted()
         screen.title = "a"

@@ -20,7 +20,7 @@ import Testing
         func onUpdate(_ action: @escaping @Sendable () -> Void) { _counter.onUpdate(action) }
     }
 
-    @Test func `C-15: an object is watched from the start`() {
+    @Test func `C-15: an object is observed from the start`() {
         let log = Log<Void>()
         let counter = Counter()
         let view = CounterView(counter: counter)
@@ -31,7 +31,7 @@ import Testing
         #expect(view.counter === counter)
     }
 
-    @Test func `C-15: another object ends the watching of the old one, and updates once`() {
+    @Test func `C-15: a new object updates once, and the old object is no longer observed`() {
         let log = Log<Void>()
         let (old, new) = (Counter(), Counter())
         let view = CounterView(counter: old)
@@ -44,7 +44,7 @@ import Testing
         #expect(log.entries.count == 2)
     }
 
-    @Test func `C-15: behind $ are the object and bindings to its fields`() {
+    @Test func `C-15: the projected value has the object and bindings to its fields`() {
         let log = Log<Void>()
         let view = CounterView(counter: Counter())
         view.onUpdate { log.add(()) }
@@ -55,7 +55,7 @@ import Testing
         #expect(log.entries.count == 1)
     }
 
-    @Test func `C-15: a watcher that is gone is no subscriber, and keeps no object`() {
+    @Test func `C-15: a freed observer is no subscriber, and retains no object`() {
         weak var gone: Counter?
         let counter = Counter()
         let log = Log<Void>()
@@ -86,7 +86,7 @@ import Testing
         #expect(made.entries.count == 1)
     }
 
-    @Test func `C-16: a copy of the wrapper has the same object, which is watched`() {
+    @Test func `C-16: a copy of the wrapper has and observes the same object`() {
         let log = Log<Void>()
         let view = OwningView { Counter() }
         let copy = view

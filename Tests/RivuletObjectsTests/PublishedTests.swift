@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct PublishedTests {
-    /// An object with an initial value that leaves a record of each evaluation.
+    /// An object with an initial value that records each of its evaluations.
     private final class Declared: ObservableObject {
         static let evaluations = Log<Int>()
         @Published var number: Int = Declared.make()
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `C-05: a field is made of a value, is read and written, and has a binding`() {
+    @Test func `C-05: a field has an initial value, can be read and written, and has a binding`() {
         let field = Published(wrappedValue: 1)
         field.wrappedValue = 2
         field.projectedValue.wrappedValue += 1
@@ -41,7 +41,7 @@ import Testing
         #expect(box.value == 3 && !box.isSet)
     }
 
-    @Test func `C-05: a declared value is evaluated once, and its type need not stand where it is evident`() {
+    @Test func `C-05: a declared value is evaluated once, and needs no annotation if it shows its type`() {
         let declared = Declared()
         #expect(Declared.evaluations.entries.count == 1)
         #expect(declared.number == 5 && declared.text == "aa" && declared.numbers.isEmpty)
@@ -63,7 +63,7 @@ import Testing
         #expect(counter.count == 7)
     }
 
-    @Test func `C-07: every write is told once, of an equal value and in place too`() {
+    @Test func `C-07: every write notifies once, also with an equal value and in place`() {
         let list = TodoList()
         let log = list.counted()
         list.items = []
@@ -80,7 +80,7 @@ import Testing
         #expect(list.labels == ["work": 1, "home": 3])
     }
 
-    @Test func `C-07: an edit that throws keeps what it had done`() {
+    @Test func `C-07: an edit that throws keeps its writes`() {
         struct Failure: Error {}
         func edit(_ items: inout [Int]) throws {
             items.append(1)
@@ -93,7 +93,7 @@ import Testing
         #expect(log.entries.count == 1)
     }
 
-    @Test func `C-10: a binding's writes are told like any`() {
+    @Test func `C-10: a binding's writes notify like any other write`() {
         let counter = Counter()
         let log = counter.counted()
         let count = counter.$count
@@ -105,7 +105,7 @@ import Testing
         #expect(count.wrappedValue == 9)
     }
 
-    @Test func `a value whose end reads the field does so without a deadlock`() {
+    @Test func `a value's deinit can read the field without a deadlock`() {
         final class Ending: Sendable, Equatable {
             let onEnd: @Sendable () -> Void
             init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }

@@ -16,7 +16,7 @@ final class Counter: ObservableObject {
     }
 }
 
-/// Notifies by hand.
+/// An object that notifies by an explicit send.
 ///
 /// `init` connects nothing, because there is no published field.
 final class DataStore: ObservableObject {
@@ -54,7 +54,7 @@ final class TodoList: ObservableObject {
     }
 }
 
-/// Assigns fields before all of them have a value, and afterwards.
+/// An object that assigns fields before all of them have a value, and afterwards.
 final class Settings: ObservableObject {
     @Published var theme: String
     @Published var size: Int = 12
@@ -70,7 +70,7 @@ final class Settings: ObservableObject {
     }
 }
 
-/// Never connects its fields.
+/// An object that never connects its fields.
 final class Silent: ObservableObject {
     @Published var count: Int = 0
 }
@@ -88,7 +88,7 @@ class Derived: Base, @unchecked Sendable {
     }
 }
 
-/// Has no children in mirrors.
+/// An object that has no children in mirrors.
 final class Opaque: ObservableObject, CustomReflectable {
     @Published var hidden: Int = 0
 
@@ -99,7 +99,7 @@ final class Opaque: ObservableObject, CustomReflectable {
     }
 }
 
-/// Has its own publisher.
+/// An object with a publisher of its own.
 final class OwnPublisher: ObservableObject {
     let objectWillChange = ObservableObjectPublisher()
     @Published var count: Int = 0

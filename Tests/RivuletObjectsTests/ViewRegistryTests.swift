@@ -12,7 +12,7 @@ import Testing
         func makeStateObject<T>() -> T? { T.self == Counter.self ? Counter() as? T : nil }
     }
 
-    @Test func `D-28: without a dispatch and a factory nothing happens, and nothing is made`() {
+    @Test func `D-28: a registry without a dispatch and a factory sends no event and makes no object`() {
         let registry = ViewRegistry()
         registry.appDispatch(Tap())
         let counter: Counter? = registry.makeStateObject()
@@ -32,7 +32,7 @@ import Testing
         #expect(list == nil)
     }
 
-    @Test func `D-28: a factory is asked for what nobody registered`() {
+    @Test func `D-28: the factory makes an object of a type that is not registered`() {
         let registry = ViewRegistry(objectFactory: CounterFactory())
         let (counter, list): (Counter?, TodoList?) = (registry.makeStateObject(), registry.makeStateObject())
         #expect(counter != nil && list == nil)

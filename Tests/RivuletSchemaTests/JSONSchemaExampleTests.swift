@@ -32,7 +32,7 @@ import Testing
         #expect(object.example == ["list": [], "word": "text"])
     }
 
-    @Test func `a type within itself ends where it may`() {
+    @Test func `the example of a recursive type ends at the first optional`() {
         @Sendable func tree() -> JSONSchema {
             .object(title: "Tree", identity: ObjectIdentifier(Tree.self)) {
                 [JSONSchema.Field(name: "left", schema: .optional(tree()))]
@@ -41,7 +41,7 @@ import Testing
         #expect(tree().example == ["left": .null])
     }
 
-    @Test func `the first case that ends stands for an enum, and there is none without an end`() {
+    @Test func `an enum's example is its first finite case, and an endless type has no example`() {
         @Sendable func endless() -> JSONSchema {
             .named(title: "Endless", identity: ObjectIdentifier(Endless.self)) {
                 .object(title: "") { [JSONSchema.Field(name: "next", schema: endless())] }

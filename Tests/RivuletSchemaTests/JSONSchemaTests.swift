@@ -48,7 +48,7 @@ struct JSONSchemaTests {
         #expect(keywords(.anyOf([.null, .boolean])) == #"{"anyOf":[{"type":"null"},{"type":"boolean"}]}"#)
     }
 
-    @Test func `a named shape is written once and may hold itself`() {
+    @Test func `a named shape is written once and may contain itself`() {
         let document = JSONSchema.array(Self.tree).document
         #expect(document["items"]?["$ref"] == "#/$defs/Branch")
         let branch = document["$defs"]?["Branch"]
@@ -74,7 +74,7 @@ struct JSONSchemaTests {
         #expect(keywords(.optional(.any)) == "{}")
     }
 
-    @Test func `annotations add keywords and take the place of others`() {
+    @Test func `annotations add keywords or replace them`() {
         let schema = JSONSchema.annotated(
             Int8.jsonSchema,
             [JSONSchema.Annotation("minimum", 0), JSONSchema.Annotation("x-rivulet-wrapper", "Clamped")]
@@ -85,7 +85,7 @@ struct JSONSchemaTests {
         )
     }
 
-    @Test func `what is read may differ from what is written`() {
+    @Test func `the schema of reading may differ from the schema of writing`() {
         let schema = JSONSchema.object(title: "") {
             [
                 JSONSchema.Field(
@@ -103,7 +103,7 @@ struct JSONSchemaTests {
         #expect(schema.document(.read)["required"] == ["b"])
     }
 
-    @Test func `a default stands beside the shape, also beside a reference`() {
+    @Test func `a default is written beside the shape, also beside a reference`() {
         let fields = [
             JSONSchema.Field(name: "n", schema: .integer(), defaultValue: { 5 }),
             JSONSchema.Field(name: "tree", schema: Tree.schema, defaultValue: { ["value": 1] }),
@@ -117,7 +117,7 @@ struct JSONSchemaTests {
         #expect(properties?["null"] == ["type": "null", "default": .null])
     }
 
-    @Test func `annotations of a root stand in the root`() {
+    @Test func `annotations of a root are written in the root`() {
         let document = JSONSchema.annotated(Tree.schema, [JSONSchema.Annotation("readOnly", true)]).document
         #expect(document["title"] == "Tree")
         #expect(document["readOnly"] == true)
@@ -144,7 +144,7 @@ struct JSONSchemaTests {
         #expect(String(decoding: writer.bytes, as: UTF8.self) == expected)
     }
 
-    @Test func `titled objects are defined once and told apart by type`() {
+    @Test func `objects with titles are defined once for each type`() {
         let schema = JSONSchema.object(title: "") {
             [
                 JSONSchema.Field(name: "a", schema: Tree.schema), JSONSchema.Field(name: "b", schema: Other.schema),
@@ -164,7 +164,7 @@ struct JSONSchemaTests {
         #expect(document["$defs"]?["Tree2"]?["required"] == ["name"])
     }
 
-    @Test func `several schemas share their definitions under any prefix`() {
+    @Test func `several schemas can share definitions under a prefix`() {
         var definitions = JSONSchemaDefinitions(referencePrefix: "#/components/schemas/")
         #expect(definitions.value(of: Tree.schema) == ["$ref": "#/components/schemas/Tree"])
         #expect(

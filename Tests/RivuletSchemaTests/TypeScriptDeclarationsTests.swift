@@ -31,7 +31,7 @@ struct TypeScriptDeclarationsTests {
         return String(types.text.dropFirst("/** x */\n\n/** c */\n".count))
     }
 
-    /// The type of a schema, as it is on the right side.
+    /// The type of a schema: the right side of its declaration.
     private func type(_ schema: JSONSchema) -> String {
         let line = text(schema).split(separator: ";")[0]
         return String(line.dropFirst("export type T = ".count))
@@ -74,7 +74,7 @@ struct TypeScriptDeclarationsTests {
         #expect(type(.oneOf([])) == "never")
     }
 
-    @Test func `a named shape is an alias that may hold itself`() {
+    @Test func `a named shape is an alias that may contain itself`() {
         let expected = """
             export type T = Branch[];
 
@@ -115,7 +115,7 @@ struct TypeScriptDeclarationsTests {
         #expect(text(schema) == expected)
     }
 
-    @Test func `what TypeScript cannot say is in comments`() {
+    @Test func `keywords that TypeScript does not have are in comments`() {
         let bounds = [JSONSchema.Annotation("minimum", 0), JSONSchema.Annotation("maximum", 100)]
         let schema = object(
             JSONSchema.Field(name: "a", schema: .annotated(.integer(), bounds), defaultValue: { 5 }),
@@ -170,7 +170,7 @@ struct TypeScriptDeclarationsTests {
         #expect(keys == ["a", "$b_1", "class", "\"1a\"", "\"a-b\"", "\"ä\"", "\"\"", "\"a\\\"b\""])
     }
 
-    @Test func `nested objects are interfaces of their own, told apart by type`() {
+    @Test func `each type of a nested object is an interface of its own`() {
         let expected = """
             export interface T {
                 a: Tree;
@@ -195,7 +195,7 @@ struct TypeScriptDeclarationsTests {
         #expect(text(schema).hasPrefix(expected))
     }
 
-    @Test func `an interface takes no name that is in use and no word of the language`() {
+    @Test func `an interface's name is neither a used name nor a word of TypeScript`() {
         let titles = ["T", "Record", "Int64", "string", "Pair<Int, T>"]
         let schema = JSONSchema.oneOf(titles.map { title in .array(.object(title: title) { [] }) })
         let expected = """
@@ -210,7 +210,7 @@ struct TypeScriptDeclarationsTests {
         #expect(text(schema).contains("export interface T2 {}\n"))
     }
 
-    @Test func `what is read has its own interfaces, whose keys may be missing`() {
+    @Test func `the types of reading have their own interfaces with optional keys`() {
         let expected = """
             export type T = { tree: TreeInput };
 
@@ -244,7 +244,7 @@ struct TypeScriptDeclarationsTests {
         )
     }
 
-    @Test func `too many key paths are any pointer`() {
+    @Test func `over 1,000 key paths become one type for any pointer`() {
         func names(_ count: Int) -> JSONSchema {
             .object(title: "T") { (0..<count).map { JSONSchema.Field(name: "f\($0)", schema: .null) } }
         }

@@ -9,13 +9,13 @@ import Testing
     private func text(_ words: String) -> [UInt8] { Array(words.utf8) }
 
     @Test(arguments: ItemStorageConformance.checks)
-    func `E-28: files keep the contract of items`(_ check: ItemStorageCheck) async throws {
+    func `E-28: the engine keeps the contract of item storage`(_ check: ItemStorageCheck) async throws {
         let folder = try DiskFolderFixture()
         try await check.run(folder.open { $0.itemsMax = ItemStorageConformance.itemsMax })
     }
 
     @Test(arguments: ItemStorageConformance.lives)
-    func `E-28: files keep items over a restart`(_ check: ItemStorageLivesCheck) async throws {
+    func `E-28: the engine keeps items over a restart`(_ check: ItemStorageLivesCheck) async throws {
         let folder = try DiskFolderFixture()
         try await check.run(
             ItemStoragePlace { time in
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: 1...3)
-    func `files hold what the reference holds after any program of commits`(seed: UInt64) async throws {
+    func `after random commits the engine has the same items as the reference`(seed: UInt64) async throws {
         let folder = try DiskFolderFixture()
         let place = ItemStoragePlace { time in
             folder.open(time: time) { limits in
@@ -36,7 +36,7 @@ import Testing
         try await ItemStorageConformance.runRandomProgram(seed: seed, on: place, commits: 100)
     }
 
-    @Test func `E-28: no file or folder is called by a key, and none is outside of the directory`() async throws {
+    @Test func `E-28: no file or folder has a key as its name, and none is outside the directory`() async throws {
         let folder = try DiskFolderFixture()
         let engine = folder.open()
         let names = ["../../escape", "a/b", "", ".", "..", "\0", String(repeating: "n", count: 1_000), "plain-1_A"]
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `E-28: a directory that is missing is empty, and stays missing until something is put`() async throws {
+    @Test func `E-28: a missing directory is an empty storage, and the first put creates it`() async throws {
         let folder = try DiskFolderFixture()
         let notes = folder.open().collection("notes")
         #expect(try await notes.contents() == StoredCollection())
@@ -69,7 +69,7 @@ import Testing
         #expect(try await notes.contents().items.count == 1)
     }
 
-    @Test func `E-28: files and folders of others are left alone`() async throws {
+    @Test func `E-28: files and folders with other names are left alone`() async throws {
         let folder = try DiskFolderFixture()
         let notes = folder.open().collection("notes")
         try await notes.commit([.put(key: "a", document: [1]), .put(key: "b", document: [1])])
@@ -87,7 +87,7 @@ import Testing
         #expect(try folder.files(of: "items-notes") == [likeOurs, "folder", "theirs.item", "theirs.new"])
     }
 
-    @Test func `a damaged file is named and hides no other, until its key is written or removed`() async throws {
+    @Test func `a damaged file is reported and hides no other, until its key is written or removed`() async throws {
         let folder = try DiskFolderFixture()
         let notes = folder.open().collection("notes")
         try await notes.commit(["a", "b", "c"].map { .put(key: "key-" + $0, document: text("document of " + $0)) })
@@ -104,7 +104,7 @@ import Testing
         #expect(try await next.contents().damaged == [])
     }
 
-    @Test func `an empty and a cut file are damaged files, and go with all`() async throws {
+    @Test func `an empty file and a truncated file are damaged, and removeAll removes them`() async throws {
         let folder = try DiskFolderFixture()
         let notes = folder.open().collection("notes")
         try await notes.commit([.put(key: "a", document: text("long document")), .put(key: "b", document: [1])])
@@ -131,7 +131,7 @@ import Testing
     ]
 
     @Test(arguments: commits)
-    func `E-28: a commit that ends at any of its steps is made as a whole or not at all`(
+    func `E-28: a commit that is interrupted at any step is made as a whole or not at all`(
         changes: [ItemChange]
     ) async throws {
         let reference = MemoryItemStorage { 1 }
@@ -169,7 +169,7 @@ import Testing
         #expect(steps > 2)
     }
 
-    @Test func `a full disk changes nothing, and is over when there is space`() async throws {
+    @Test func `a full disk changes nothing, and commits succeed when the disk has space again`() async throws {
         let folder = try DiskFolderFixture()
         let notes = folder.open().collection("notes")
         try await notes.commit([.put(key: "a", document: [1])])
@@ -188,7 +188,7 @@ import Testing
         #expect(try await folder.open().collection("notes").contents().items.map(\.key) == ["b"])
     }
 
-    @Test func `after a failed sync nothing more is done until the directory is opened anew`() async throws {
+    @Test func `after a failed sync all requests fail until the directory is opened again`() async throws {
         let folder = try DiskFolderFixture()
         let notes = folder.open().collection("notes")
         try await notes.commit([.put(key: "a", document: [1])])
@@ -207,7 +207,7 @@ import Testing
         #expect(try await folder.open().collection("notes").contents().items.count == 1)
     }
 
-    @Test func `a journal that is damaged is reported, and nothing is done with the collection`() async throws {
+    @Test func `a damaged journal is reported, and all requests of its collection fail`() async throws {
         let folder = try DiskFolderFixture()
         try await folder.open().collection("notes").commit([.put(key: "a", document: [1])])
         let url = URL(fileURLWithPath: folder.directory + "/items-notes/journal")

@@ -21,7 +21,7 @@ import Testing
 
     private func data(_ text: String) -> Data { Data(text.utf8) }
 
-    @Test func `E-26: data is written and read under keys, one and many`() async throws {
+    @Test func `E-26: data is written and read under one key or many`() async throws {
         let collection = collection()
         try await collection.write(data("1"), key: CacheKey("a"))
         try await collection.write([(key: CacheKey("b"), data: data("2")), (key: CacheKey("c"), data: Data())])
@@ -35,7 +35,7 @@ import Testing
         #expect(all.map(\.data) == [data("3"), data("2"), Data()])
     }
 
-    @Test func `E-26: keys that are missing do not shift data onto others`() async throws {
+    @Test func `E-26: a missing key does not shift data to other keys`() async throws {
         let collection = collection()
         try await collection.write(data("2"), key: CacheKey("b"))
         let found = try await collection.readDataAndKeys(keys: ["a", "b", "c"].map { CacheKey($0) })
@@ -43,7 +43,7 @@ import Testing
         #expect(found.map(\.data) == [data("2")])
     }
 
-    @Test func `E-26: removing lets go of one, many or all, and of what is not there without an error`() async throws {
+    @Test func `E-26: one key, many or all are removed, and an unknown key is no error`() async throws {
         let collection = collection()
         let keys = ["a", "b", "c", "d", "e"].map { CacheKey($0) }
         try await collection.write(keys.map { (key: $0, data: data("x")) })
@@ -59,7 +59,7 @@ import Testing
         #expect(try await collection.keyCount() == 0)
     }
 
-    @Test func `E-26: there are true dates, and writing again leaves the first one`() async throws {
+    @Test func `E-26: the dates are exact, and a second write keeps the creation date`() async throws {
         let collection = collection()
         try await collection.write(data("1"), key: CacheKey("a"))
         try await collection.write([(key: CacheKey("a"), data: data("2"))])
@@ -69,9 +69,7 @@ import Testing
         #expect(try await collection.updatedAt(key: CacheKey("x")) == nil)
     }
 
-    @Test func `E-26, E-27: however a key is made, it names what lies under its text, and a store's items too`()
-        async throws
-    {
+    @Test func `E-26, E-27: each kind of key finds the data under its text, also a store's items`() async throws {
         let collection = collection()
         try await Store<Note>(storage: collection).insert(Note("../x"))
         #expect(try await collection.keyExists(CacheKey("../x")))
@@ -79,7 +77,7 @@ import Testing
         #expect(try await Store<Note>(storage: collection).items.isEmpty)
     }
 
-    @Test func `E-26: what keeps the engine from reading is told`() async throws {
+    @Test func `E-26: the error of a failed read is thrown`() async throws {
         let storage = ScriptedItemStorage()
         storage.failRead(.closed)
         await #expect(throws: ItemStorageError.closed) { try await storage.collection("data").keyCount() }

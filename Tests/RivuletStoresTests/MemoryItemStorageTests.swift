@@ -6,10 +6,10 @@ import Testing
 
 @Suite struct MemoryItemStorageTests {
     @Test(arguments: ItemStorageConformance.checks)
-    func `memory keeps the contract`(_ check: ItemStorageCheck) async throws {
+    func `memory keeps the contract of item storage`(_ check: ItemStorageCheck) async throws {
         try await check.run(MemoryItemStorage(itemsMax: ItemStorageConformance.itemsMax) { 7 })
     }
-    @Test func `a commit at the limit is counted by what it leaves`() async throws {
+    @Test func `the limit applies to the items after a commit`() async throws {
         let notes = MemoryItemStorage(itemsMax: 2) { 7 }.collection("notes")
         func put(_ key: String) -> ItemChange { .put(key: key, document: []) }
         try await notes.commit([put("a"), put("b"), put("a")])
@@ -24,7 +24,7 @@ import Testing
         #expect(try await notes.contents().items.map(\.key) == ["d", "b"])
     }
 
-    @Test func `many removals in one commit are made in the order of its changes`() async throws {
+    @Test func `removals in one commit are made in the order of the changes`() async throws {
         let notes = MemoryItemStorage { 7 }.collection("notes")
         try await notes.commit((0..<10).map { .put(key: "\($0)", document: []) })
         let removals = [1, 3, 5, 7, 9, 9, 11].map { ItemChange.remove(key: "\($0)") }

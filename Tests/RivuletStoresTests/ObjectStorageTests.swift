@@ -16,7 +16,7 @@ import Testing
         ObjectStorage(storage: collection, logger: Logger(label: "test") { [log] _ in log })
     }
 
-    @Test func `E-30: objects are stored and found by keys that are none of theirs`() async throws {
+    @Test func `E-30: objects are stored and found under keys that are independent of their ids`() async throws {
         try await notes.store(Note("a"), forKey: CacheKey("1"))
         try await notes.store([(key: CacheKey("2"), object: Note("b")), (key: CacheKey("3"), object: Note("c"))])
         #expect(try await notes.object(forKey: CacheKey("1"))?.line == "a")
@@ -29,7 +29,7 @@ import Testing
         )
     }
 
-    @Test func `E-30: there are counts, keys and dates, and objects are removed by one, many and all`() async throws {
+    @Test func `E-30: a storage has a count, keys and dates, and removes one object, many or all`() async throws {
         for key in ["1", "2", "3", "4"] { try await notes.store(Note("a"), forKey: CacheKey(key)) }
         #expect(try await notes.keyCount() == 4)
         #expect(try await notes.createdAt(forKey: CacheKey("1")) == Date(timeIntervalSince1970: 5))

@@ -18,7 +18,7 @@ import Testing
 
     private static func secret(_ letter: Character) -> String.UTF8View { String(repeating: letter, count: 32).utf8 }
 
-    /// A secret of the same key, as another process would open it.
+    /// The secret under the same key, as another process would open it.
     private func stored<Item: Codable & Sendable>(
         _ type: Item.Type,
         _ key: String = "token",
@@ -37,7 +37,7 @@ import Testing
         )
     }
 
-    @Test func `E-22: a secret is nil until it is set, and is there after a restart`() async throws {
+    @Test func `E-22: a secret is nil until it is set, and exists after a restart`() async throws {
         let token = stored(String.self)
         #expect(token.wrappedValue == nil)
         try await token.set("p@ssw0rd")
@@ -49,7 +49,7 @@ import Testing
         #expect(try await secrets.contents().items.isEmpty)
     }
 
-    @Test func `E-22: the two functions that block do the same`() throws {
+    @Test func `E-22: the blocking setter and remover change the secret`() throws {
         let token = stored(String.self)
         try Self.set(token, "one")
         #expect(stored(String.self).wrappedValue == "one")
@@ -69,7 +69,7 @@ import Testing
         #expect(stored(String.self).wrappedValue == nil)
     }
 
-    @Test func `a write by a binding that fails changes nothing, and the log tells it without the secret`() throws {
+    @Test func `a failed write by a binding changes nothing, and is logged without the secret`() throws {
         let log = InMemoryLogHandler()
         let token = SecurelyStoredValue<String>(
             key: "token",
@@ -90,7 +90,7 @@ import Testing
         #expect(stored(String?.self).wrappedValue == .some(nil))
     }
 
-    @Test func `E-22: services and groups keep secrets of one key apart`() async throws {
+    @Test func `E-22: secrets with one key but different services or groups are separate`() async throws {
         let all = [
             stored(Int.self), stored(Int.self, service: "a"), stored(Int.self, group: "a"),
             stored(Int.self, service: "a", group: "a"), stored(Int.self, "a\",\"token"),
@@ -102,7 +102,7 @@ import Testing
         #expect(stored(Int.self, service: "a", group: "a").wrappedValue == 3)
     }
 
-    @Test func `E-22: a stream has nil for a secret that was removed`() async throws {
+    @Test func `E-22: a stream has nil for a removed secret`() async throws {
         let token = stored(String.self)
         var values = token.values.makeAsyncIterator()
         #expect(await values.next() == .some(nil))
@@ -115,7 +115,7 @@ import Testing
         #expect(await values.next() == "b")
     }
 
-    @Test func `E-23: what edits a value needs one, what collects begins with nothing`() async throws {
+    @Test func `E-23: toggle and set of a part need a value, append and update begin with an empty one`() async throws {
         struct Account: Codable, Sendable { var name = "" }
         await #expect(throws: KeychainError.couldNotAccessKeychain) { try await stored(Bool.self, "b").toggle() }
         await #expect(throws: KeychainError.couldNotAccessKeychain) {
@@ -136,7 +136,7 @@ import Testing
         #expect(stored(Account.self, "c").wrappedValue?.name == "x")
     }
 
-    @Test func `E-23: removing takes away what cannot be opened, and nothing where there is nothing`() async throws {
+    @Test func `E-23: remove deletes a secret that cannot be opened, and without a secret does nothing`() async throws {
         try await stored(String.self).set("a")
         let document = try #require(try await secrets.contents().items.first)
         try await secrets.commit([.put(key: document.key, document: [0, 1, 2])])
@@ -148,7 +148,7 @@ import Testing
         try await token.remove()
     }
 
-    @Test func `E-23: a value set over one that cannot be opened is there afterwards`() async throws {
+    @Test func `E-23: set replaces a secret that cannot be opened`() async throws {
         try await stored(String.self).set("a")
         let document = try #require(try await secrets.contents().items.first)
         try await secrets.commit([.put(key: document.key, document: document.document.reversed())])
@@ -156,14 +156,14 @@ import Testing
         #expect(stored(String.self).wrappedValue == "b")
     }
 
-    @Test func `E-24: without a key a value cannot be set, and the error says how to mend that`() async throws {
+    @Test func `E-24: without a sealing key a value cannot be set, and the error has the remedy`() async throws {
         let token = SecurelyStoredValue<String>(key: "token", storage: secrets, keys: nil)
         let error = await #expect(throws: KeychainError.missingEntitlement) { try await token.set("a") }
         #expect(error?.description.contains("RIVULET_SECRET_KEY") == true)
         #expect(try await secrets.contents().items.isEmpty)
     }
 
-    @Test func `E-24: asked for a value, an error says whether there is none or none that opens`() async throws {
+    @Test func `E-24: value() has different errors for a missing secret and one that cannot be opened`() async throws {
         await #expect(throws: KeychainError.itemNotFound) { try await stored(String.self).value() }
         #expect(throws: KeychainError.itemNotFound) { try Self.value(of: stored(String.self)) }
         try await stored(String.self).set("a")
@@ -179,7 +179,7 @@ import Testing
 
     private static func value(of token: SecurelyStoredValue<String>) throws -> String { try token.value() }
 
-    @Test func `E-24: a value that does not open is not begun anew by what changes a part of it`() async throws {
+    @Test func `E-24: an edit of a part does not replace a secret that cannot be opened`() async throws {
         try await stored([Int].self, "list").set([1])
         try await stored([String: Int].self, "map").set(["a": 1])
         let before = try await secrets.contents().items.map(\.document)
@@ -197,7 +197,7 @@ import Testing
         #expect(stored([Int].self, "list", keys: other).wrappedValue == [3, 4])
     }
 
-    @Test func `a document has nothing of the value, and opens in its own place only`() async throws {
+    @Test func `a sealed document does not show the value, and opens under its own key only`() async throws {
         try await stored(String.self).set("plaintext-of-the-secret")
         let items = try await secrets.contents().items
         let document = try #require(items.first?.document)
@@ -218,7 +218,7 @@ import Testing
         #expect(documents.count == 2)
     }
 
-    @Test func `an older key still opens, and is not needed once the value is sealed anew`() async throws {
+    @Test func `an older sealing key opens a secret until the secret is resealed`() async throws {
         let new = try #require(SealingKey(secret: Self.secret("b")))
         try await stored(String.self).set("a")
         #expect(stored(String.self, keys: SealingKeys(new)).wrappedValue == nil)
@@ -228,7 +228,7 @@ import Testing
         #expect(stored(String.self, keys: SealingKeys(new)).wrappedValue == "a")
     }
 
-    @Test func `sealing anew writes what is sealed with an older key, and nothing else`() async throws {
+    @Test func `reseal writes only a secret that is sealed with an older key`() async throws {
         let storage = ScriptedItemStorage()
         func token(_ keys: SealingKeys?) -> SecurelyStoredValue<String> {
             SecurelyStoredValue(key: "token", storage: storage.collection("secrets"), keys: keys)
@@ -254,7 +254,7 @@ import Testing
 
     private static func reseal(_ token: SecurelyStoredValue<String>) throws -> Bool { try token.reseal() }
 
-    @Test func `the log tells of a secret of another type without repeating it`() async throws {
+    @Test func `the log reports a secret of another type without its value`() async throws {
         try await stored(String.self).set("hunter2")
         let log = InMemoryLogHandler()
         let number = stored(Int.self, logger: Logger(label: "test") { _ in log })
@@ -273,7 +273,7 @@ import Testing
         #expect(log.entries.contains { "\($0.message)".hasSuffix("give that key as an older key") })
     }
 
-    @Test func `a secret of fewer than 32 bytes makes no key, and a key tells nothing of itself`() throws {
+    @Test func `a secret of fewer than 32 bytes makes no key, and a key's description has no bytes of it`() throws {
         #expect(SealingKey(secret: String(repeating: "a", count: 31).utf8) == nil)
         let key = try #require(SealingKey(secret: Self.secret("a")))
         #expect("\(key)" == "SealingKey")

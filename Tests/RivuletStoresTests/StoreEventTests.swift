@@ -15,7 +15,7 @@ import Testing
         return try await Store(storage: notes, limits: limits)
     }
 
-    @Test func `E-10: an event is Codable itself`() throws {
+    @Test func `E-10: an event is Codable`() throws {
         let event = StoreEvent(operation: .insert, items: [Note("a", "1")])
         let text = try JSONEncoder().encode(event)
         let value = try JSONValue(parsing: Array(text))
@@ -39,7 +39,7 @@ import Testing
         #expect(await late.lines(1) == ["remove a"])
     }
 
-    @Test func `E-11: what a stream waits for comes to it, and to every one`() async throws {
+    @Test func `E-11: every waiting stream gets every event`() async throws {
         let store = try await loaded()
         let streams = [store.events, store.events]
         try await withThrowingTaskGroup(of: [String].self) { group in
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `E-12: loading is told once with all items, after a restart too, and not when it fails`() async throws {
+    @Test func `E-12: a load is one event with all items, and a failed load is no event`() async throws {
         let store = try await loaded(["a", "b"])
         #expect(await store.events.lines(1) == ["loaded a,b"])
         storage.failRead(.corrupt(detail: "page"))
@@ -59,7 +59,7 @@ import Testing
         #expect(broken.items.isEmpty)
     }
 
-    @Test func `E-13: an insert tells the items given, once each, also those that were there`() async throws {
+    @Test func `E-13: the event of an insert has each given item once, also an item that existed`() async throws {
         let store = try await loaded(["a", "b"])
         let events = store.events
         try await store.insert([Note("b", "1"), Note("c"), Note("b", "2")])
@@ -68,7 +68,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a", "b=2", "c"])
     }
 
-    @Test func `E-14: a removal tells the items as they were given, there or not`() async throws {
+    @Test func `E-14: the event of a removal has the items as given, also unknown items`() async throws {
         let store = try await loaded(["a", "b"])
         let events = store.events
         try await store.remove(Note("x", "not there"))
@@ -77,7 +77,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a"])
     }
 
-    @Test func `E-14: removing all tells what was there, nothing when there was nothing`() async throws {
+    @Test func `E-14: the event of removeAll has the items that existed, and none for an empty store`() async throws {
         let store = try await loaded(["a", "b"])
         let events = store.events
         try await store.removeAll()
@@ -86,7 +86,7 @@ import Testing
         #expect(try await Store.lines(in: storage).isEmpty)
     }
 
-    @Test func `a failed operation is told to nobody`() async throws {
+    @Test func `a failed operation is no event`() async throws {
         let store = try await loaded()
         let events = store.events
         storage.failCommit(.full(detail: "disk"))
@@ -96,7 +96,7 @@ import Testing
         #expect(store.version == 1)
     }
 
-    @Test func `a subscriber that falls behind gets all items in place of what it missed`() async throws {
+    @Test func `a subscriber that falls behind gets all items in place of the missed events`() async throws {
         let store = try await loaded(limits: StoreLimits(subscriberEventsMax: 2))
         let (slow, quick) = (store.events, store.events)
         #expect(await quick.lines(1) == ["loaded "])
@@ -108,7 +108,7 @@ import Testing
         #expect(await quick.lines(1) == ["insert c"])
     }
 
-    @Test func `a subscriber is bounded by items too, but gets a single event however large`() async throws {
+    @Test func `a subscriber's queue has a limit of items, but a single event may exceed it`() async throws {
         let store = try await loaded(limits: StoreLimits(subscriberItemsMax: 3))
         let events = store.events
         #expect(await events.lines(1) == ["loaded "])
@@ -119,7 +119,7 @@ import Testing
         #expect(await events.lines(1) == ["loaded 0,1,2,3,4,5,6,7,8"])
     }
 
-    @Test func `a subscriber is bounded by bytes too, but gets a single event however large`() async throws {
+    @Test func `a subscriber's queue has a limit of bytes, but a single event may exceed it`() async throws {
         let store = try await loaded(limits: StoreLimits(subscriberBytesMax: 1_000))
         let large = String(repeating: "x", count: 2_000)
         let events = store.events
@@ -131,7 +131,7 @@ import Testing
         #expect(await events.lines(1) == ["loaded a,b=\(large)"])
     }
 
-    @Test func `a stream that is cancelled ends, and one that nobody has any more is not fed`() async throws {
+    @Test func `a cancelled stream ends, and a released stream is no subscriber`() async throws {
         let store = try await loaded()
         var streams = [store.events, store.events]
         #expect(store.subscriberCount == 2)
@@ -146,7 +146,7 @@ import Testing
         try await store.insert(Note("a"))
     }
 
-    @Test func `a subscription that is cancelled answers whoever waits for it`() async throws {
+    @Test func `a cancelled subscription ends the waiting call of next()`() async throws {
         let store = try await loaded()
         let subscription = store.subscribe()
         #expect(await subscription.next()?.event.line == "loaded ")

@@ -18,8 +18,7 @@ import Testing
         return task
     }
 
-    @Test func `operations that are asked for before the store has loaded come after it, in their order`() async throws
-    {
+    @Test func `operations that are requested before the load run after it, in their order`() async throws {
         try await Store<Note>(storage: storage.collection("notes")).insert([Note("a", "old"), Note("b")])
         storage.hold()
         let store = Store.loading(storage)
@@ -32,7 +31,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a=new", "b", "c"])
     }
 
-    @Test func `the storage has several requests at a time, and they are carried out in their order`() async throws {
+    @Test func `the storage has several commits at a time, and their results apply in their order`() async throws {
         let store = try await Store<Note>(storage: storage.collection("notes"))
         let events = store.events
         storage.hold()
@@ -58,7 +57,7 @@ import Testing
         #expect(store.version == 1)
     }
 
-    @Test func `a request that is cancelled is made all the same`() async throws {
+    @Test func `a cancelled request is carried out`() async throws {
         let store = try await Store<Note>(storage: storage.collection("notes"))
         storage.hold()
         let task = await ask(store, Note("a"))
@@ -68,7 +67,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a"])
     }
 
-    @Test func `of many requests at a time one that fails takes no other along`() async throws {
+    @Test func `a failed request among many fails no other`() async throws {
         let store = try await Store<Note>(storage: storage.collection("notes"))
         storage.hold()
         let first = await ask(store, Note("a"))
@@ -84,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `when nobody knows what was written, the store reads it again and tells`(isWritten: Bool) async throws {
+    func `a store reads its items again after an indeterminate commit`(isWritten: Bool) async throws {
         let store = try await Store<Note>(storage: storage.collection("notes"))
         try await store.insert(Note("a"))
         let events = await store.laterEvents()
@@ -97,9 +96,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == store.items.lines)
     }
 
-    @Test func `when nobody knows what was written and it cannot be read, the next operation has it read again`()
-        async throws
-    {
+    @Test func `after an indeterminate commit and a failed read, the next operation reads again`() async throws {
         let store = try await Store<Note>(storage: storage.collection("notes"))
         storage.failCommit(.indeterminate(detail: "fsync"), isWritten: true)
         storage.failRead(.unavailable(detail: "once"))
@@ -112,7 +109,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a", "c"])
     }
 
-    @Test func `more requests than the limit are refused, and there is room again when some are made`() async throws {
+    @Test func `requests above the limit are refused until earlier requests are done`() async throws {
         let limits = StoreLimits(requestsMax: 2)
         let store = try await Store<Note>(storage: storage.collection("notes"), limits: limits)
         storage.hold()
@@ -126,7 +123,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a", "b", "c"])
     }
 
-    @Test func `more bytes than the limit are refused, but one request alone may have more`() async throws {
+    @Test func `bytes above the limit are refused, but a single request may have more`() async throws {
         let limits = StoreLimits(requestBytesMax: 100)
         let store = try await Store<Note>(storage: storage.collection("notes"), limits: limits)
         storage.hold()
@@ -142,7 +139,7 @@ import Testing
         #expect(try await Store.lines(in: storage).count == 2)
     }
 
-    @Test func `the storage gets no more requests at a time than the limit`() async throws {
+    @Test func `the number of commits at a time is limited`() async throws {
         let limits = StoreLimits(commitsMax: 1)
         let store = try await Store<Note>(storage: storage.collection("notes"), limits: limits)
         storage.hold()
@@ -156,7 +153,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a", "b"])
     }
 
-    @Test func `what cannot be read hides nothing, is reported, and stays until its key is written`() async throws {
+    @Test func `an unreadable item is reported and hides no other, until its key is written`() async throws {
         let notes = storage.collection("notes")
         let texts = ["a": #"{"id":"a","text":""}"#, "b": "{", "c": #"{"id":"x","text":""}"#, "d\nd": #"{"id":"d\nd"}"#]
         for (key, text) in texts.sorted(by: { $0.key < $1.key }) {
@@ -180,8 +177,7 @@ import Testing
         #expect(try await notes.allKeys().map(\.rawValue) == ["a", "d\nd", "e", "f", "g", "b"])
     }
 
-    @Test func `inserts over what cannot be read keep one order here and on disk, however many at a time`() async throws
-    {
+    @Test func `concurrent inserts over an unreadable item have the same order in memory and on disk`() async throws {
         try await storage.collection("notes").write(Data("{".utf8), key: CacheKey("b"))
         let store = try await Store<Note>(storage: storage.collection("notes"))
         storage.hold()
@@ -198,7 +194,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == store.items.lines)
     }
 
-    @Test func `what the storage calls damaged is listed, reported, and not counted for ever`() async throws {
+    @Test func `items that the storage reports as damaged are listed until they are removed`() async throws {
         for number in 0..<12 { storage.damage(DamagedItem(key: number == 0 ? nil : "\(number)", detail: "checksum")) }
         let log = InMemoryLogHandler()
         let logger = Logger(label: "test") { _ in log }

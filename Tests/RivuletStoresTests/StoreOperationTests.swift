@@ -23,7 +23,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == lines, sourceLocation: location)
     }
 
-    @Test func `E-15: nothing runs before run, and a second run does nothing`() async throws {
+    @Test func `E-15: a chain runs only at run(), and a second run() does nothing`() async throws {
         let store = try await store([])
         let chain = try await store.insert(Note("a")).insert([Note("b"), Note("c")]).remove(Note("b"))
         try await expect([], in: store)
@@ -35,7 +35,7 @@ import Testing
         try await expect([], in: store)
     }
 
-    @Test func `E-15: a result that is used as a chain is one, any other operation runs at once`() async throws {
+    @Test func `E-15: an operation runs at once unless its result is used as a chain`() async throws {
         let store = try await store(["x"])
         let chain: Store<Note>.Operation = try await store.removeAll()
         try await expect(["x"], in: store)
@@ -47,7 +47,7 @@ import Testing
         try await expect(["d"], in: store)
     }
 
-    @Test func `E-15: an error stops a chain, earlier steps stay, and it cannot be run again`() async throws {
+    @Test func `E-15: an error stops a chain for ever, and its earlier steps stay`() async throws {
         let store = try await store([])
         let chain = try await store.insert(Note("a")).insert(Note("b")).insert(Note("c"))
         try await store.removeAll()
@@ -62,13 +62,13 @@ import Testing
         try await expect(["a"], in: store)
     }
 
-    @Test func `E-15: steps run in their order, also against others of the same items`() async throws {
+    @Test func `E-15: the steps of a chain run in their order, also on the same items`() async throws {
         let store = try await store(["a", "b", "c", "d"])
         try await store.insert(Note("e")).remove(Note("a")).insert(Note("a")).remove([Note("b"), Note("e")]).run()
         try await expect(["c", "d", "a"], in: store)
     }
 
-    @Test func `E-16: an insert behind a removal of a list is one commit and one event with it`() async throws {
+    @Test func `E-16: a removal of a list and the next insert are one commit and one event`() async throws {
         let store = try await store(["a", "b", "c"])
         let events = await store.laterEvents()
         try await store.remove([Note("a"), Note("b")]).insert([Note("d"), Note("a", "new")]).run()
@@ -77,7 +77,7 @@ import Testing
         try await expect(["c", "d", "a=new"], in: store)
     }
 
-    @Test func `E-16: an insert behind the removal of all is one commit and one event with it`() async throws {
+    @Test func `E-16: a removal of all items and the next insert are one commit and one event`() async throws {
         let store = try await store(["a", "b", "c"])
         let events = await store.laterEvents()
         try await store.removeAll().insert(Note("b", "new")).insert(Note("d")).run()
@@ -86,7 +86,7 @@ import Testing
         try await expect(["b=new", "d"], in: store)
     }
 
-    @Test func `E-16: an insert behind the removal of one item is a step of its own`() async throws {
+    @Test func `E-16: an insert after the removal of one item is a separate step`() async throws {
         let store = try await store(["a", "b"])
         let events = await store.laterEvents()
         try await store.remove(Note("a")).insert(Note("c")).run()
@@ -104,7 +104,7 @@ import Testing
         try await expect(["d"], in: store)
     }
 
-    @Test func `E-16: a removal and an insert that fail together have lost nothing`() async throws {
+    @Test func `E-16: a joined removal and insert that fail change nothing`() async throws {
         let store = try await store(["a", "b"])
         storage.failCommit(.full(detail: "disk"))
         await #expect(throws: ItemStorageError.full(detail: "disk")) {

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct StoreTests {
     private let storage = ScriptedItemStorage()
 
-    @Test func `E-01: items need not be Equatable, and come back as they were`() async throws {
+    @Test func `E-01: items need not be Equatable, and are read as they were stored`() async throws {
         let item: any StorableItem = Note("a")
         #expect(!(item is any Equatable))
         let store = try await Store<Note>(storage: storage.collection("notes"))
@@ -18,7 +18,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a=é \u{0} 🙂"])
     }
 
-    @Test func `E-02, E-05: a store is there at once without items, and has them when it has loaded`() async throws {
+    @Test func `E-02, E-05: a store exists at once without items, and has its items after the load`() async throws {
         try await Store<Note>(storage: storage.collection("notes")).insert([Note("a"), Note("b")])
         storage.hold()
         let store = Store.loading(storage)
@@ -31,7 +31,7 @@ import Testing
         #expect(storage.reads == 2)
     }
 
-    @Test func `E-03, E-12: making a store fails when its items cannot be read`() async throws {
+    @Test func `E-03, E-12: the creation of a store fails if its items cannot be read`() async throws {
         storage.failRead(.corrupt(detail: "page 3"))
         await #expect(throws: ItemStorageError.corrupt(detail: "page 3")) {
             _ = try await Store<Note>(storage: storage.collection("notes"), cacheIdentifier: \.id)
@@ -51,9 +51,7 @@ import Testing
         #expect(try await Store<Token>(storage: storage.collection("tokens")).items.isEmpty)
     }
 
-    @Test func `E-05: a load that failed is told at each call, until an operation has the store load after all`()
-        async throws
-    {
+    @Test func `E-05: each call throws the error of a failed load, until an operation loads the store`() async throws {
         try await Store<Note>(storage: storage.collection("notes")).insert(Note("a"))
         storage.failRead(.unavailable(detail: "locked"))
         let store = Store.loading(storage)
@@ -66,7 +64,7 @@ import Testing
         #expect(store.items.lines == ["a", "b"])
     }
 
-    @Test func `E-05, E-12: operations that wait for a load that fails, fail with it and write nothing`() async throws {
+    @Test func `E-05, E-12: operations that wait for a failed load throw its error and write nothing`() async throws {
         storage.failRead(.unavailable(detail: "locked"))
         storage.hold()
         let store = Store.loading(storage)
@@ -90,7 +88,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a", "b", "c"])
     }
 
-    @Test func `E-06: whoever reads items is told of each change, when the new ones are there`() async throws {
+    @Test func `E-06: observers of the items are notified of each change, and then read the new items`() async throws {
         let store = try await Store<Note>(storage: storage.collection("notes"))
         let seen = Mutex<[[String]]>([])
         for operation in [{ try await store.insert(Note("a")) }, { try await store.removeAll() }] {
@@ -104,7 +102,7 @@ import Testing
         #expect(seen.withLock { $0 } == [["a"], []])
     }
 
-    @Test func `E-06: a failed change is told to nobody`() async throws {
+    @Test func `E-06: a failed change notifies no observer`() async throws {
         let store = try await Store<Note>(storage: storage.collection("notes"))
         let isTold = Mutex(false)
         withObservationTracking {
@@ -118,8 +116,7 @@ import Testing
     }
 
     @Test
-    func `E-07: an identifier that is there keeps its place, new ones come last, and only what is given is written`()
-        async throws
+    func `E-07: an item with a known identifier keeps its position, and only the given items are written`() async throws
     {
         let store = try await Store<Note>(storage: storage.collection("notes"))
         try await store.insert([Note("a", "1"), Note("b", "1"), Note("a", "2"), Note("c", "1")])
@@ -132,7 +129,7 @@ import Testing
     @Test(arguments: [
         ItemStorageError.full(detail: "disk"), .tooLarge(limitBytes: 1), .closed, .indeterminate(detail: "fsync"),
     ])
-    func `E-07: an insert that fails on disk is nowhere`(_ error: ItemStorageError) async throws {
+    func `E-07: an insert that fails on disk changes nothing in memory`(_ error: ItemStorageError) async throws {
         let store = try await Store<Note>(storage: storage.collection("notes"))
         try await store.insert(Note("a", "1"))
         storage.failCommit(error)
@@ -142,7 +139,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a=1", "c"])
     }
 
-    @Test func `E-07: of a hundred inserts at a time all are there, in one order here and on disk`() async throws {
+    @Test func `E-07: a hundred concurrent inserts have the same order in memory and on disk`() async throws {
         let store = Store.loading(storage)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<100 { group.addTask { try await store.insert(Note("\(number)")) } }
@@ -152,7 +149,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == store.items.lines)
     }
 
-    @Test func `E-07: an item that JSON cannot carry is refused, and nothing of the list is stored`() async throws {
+    @Test func `E-07: an item that JSON cannot carry is refused with its whole list`() async throws {
         let store = try await Store<Measure>(storage: storage.collection("measures"))
         await #expect(throws: StoreError.unrepresentable(key: "b")) {
             try await store.insert([Measure(id: "a", value: 1), Measure(id: "b", value: .nan)])
@@ -161,7 +158,7 @@ import Testing
         #expect(storage.commits.isEmpty)
     }
 
-    @Test func `E-07: identifiers are any text, and the same only when they are spelled the same`() async throws {
+    @Test func `E-07: identifiers are any text, and are equal if their bytes are equal`() async throws {
         let store = try await Store<Note>(storage: storage.collection("notes"))
         let ids = ["", "../../etc/passwd", "é", "e\u{301}", "a\u{0}b"]
         try await store.insert(ids.map { Note($0) })
@@ -172,10 +169,7 @@ import Testing
     }
 
     @Test
-    func
-        `E-08: an item is removed by its identifier, whatever else it has, and removing what is not there is no error`()
-        async throws
-    {
+    func `E-08: an item is removed by its identifier only, and removing an unknown item is no error`() async throws {
         let store = try await Store<Note>(storage: storage.collection("notes"))
         try await store.insert((0..<10).map { Note("\($0)") })
         try await store.remove(Note("3", "another text"))
@@ -185,7 +179,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["2", "4", "6", "7", "8"])
     }
 
-    @Test func `E-08, E-09: a removal that fails on disk is nowhere`() async throws {
+    @Test func `E-08, E-09: a removal that fails on disk changes nothing in memory`() async throws {
         let store = try await Store<Note>(storage: storage.collection("notes"))
         try await store.insert([Note("a"), Note("b")])
         for operation in [{ try await store.remove(Note("a")) }, { try await store.removeAll() }] {
@@ -196,7 +190,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a", "b"])
     }
 
-    @Test func `E-09: removing all empties memory and disk, of what nobody could read too`() async throws {
+    @Test func `E-09: removeAll empties memory and disk, also of unreadable items`() async throws {
         let notes = storage.collection("notes")
         try await notes.write(Data("no note".utf8), key: CacheKey("broken"))
         let store = try await Store<Note>(storage: notes)
@@ -208,7 +202,7 @@ import Testing
         #expect(try await notes.keyCount() == 0)
     }
 
-    @Test func `E-31: a preview store is filled at once, and takes operations`() async throws {
+    @Test func `E-31: a preview store has its items at once, and performs operations`() async throws {
         let store = Store<Note>.previewStore(items: [Note("a", "1"), Note("b"), Note("a", "2")])
         #expect(store.items.lines == ["a=2", "b"])
         try await store.itemsHaveLoaded()

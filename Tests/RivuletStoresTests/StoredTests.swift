@@ -66,7 +66,7 @@ private final class NotesController {
         NotesController(store: try await Store(storage: storage.collection("notes")))
     }
 
-    @Test func `E-17: the seed's class saves its notes, and another one finds them`() async throws {
+    @Test func `E-17: the seed's class saves its notes, and another instance reads them`() async throws {
         let controller = try await controller()
         try await controller.addNote(note: Note("a"))
         try await controller.addNote(note: Note("b"))
@@ -79,7 +79,7 @@ private final class NotesController {
         #expect(try await self.controller().notes.isEmpty)
     }
 
-    @Test func `E-17: the property is read-only, observed, and its dollar name is the store`() async throws {
+    @Test func `E-17: the property is read-only and observed, and its projected value is the store`() async throws {
         let controller = try await controller()
         let path: AnyKeyPath = \NotesController.notes
         #expect(!(path is ReferenceWritableKeyPath<NotesController, [Note]>))
@@ -93,13 +93,13 @@ private final class NotesController {
         #expect(isTold.withLock { $0 })
     }
 
-    @Test func `E-10, E-17: the seed's loop over the events is told what happened`() async throws {
+    @Test func `E-10, E-17: the seed's loop over the events gets each operation`() async throws {
         let controller = try await controller()
         try await controller.addNote(note: Note("a"))
         #expect(await controller.monitorNotesEvents(until: 1) == ["inserted 1"])
     }
 
-    @Test func `E-25: what follows a load runs after it, with the items there`() async throws {
+    @Test func `E-25: onStoreDidLoad runs its closure after the load, with the items`() async throws {
         try await Store<Note>(storage: storage.collection("notes")).insert(Note("a"))
         let store = Store.loading(storage)
         var lines: [String] = []
@@ -110,7 +110,7 @@ private final class NotesController {
         #expect(hasLoaded)
     }
 
-    @Test func `E-25: a load that fails is reported in place of it`() async throws {
+    @Test func `E-25: onStoreDidLoad reports a failed load, and does not run its closure`() async throws {
         storage.failRead(.corrupt(detail: "page"))
         let store = Store.loading(storage)
         var (hasLoaded, errors): (Bool, [String]) = (false, [])

@@ -13,7 +13,7 @@ import Testing
     private let storage = MemoryItemStorage { 7 }
     private var values: ItemCollection { storage.collection("values") }
 
-    /// A value of the same key, as another process would open it.
+    /// The value under the same key, as another process would open it.
     private func stored<Item: Codable & Sendable>(_ key: String, _ defaultValue: Item) -> StoredValue<Item> {
         StoredValue(key: key, default: defaultValue, storage: values)
     }
@@ -23,7 +23,7 @@ import Testing
         return items.first { $0.key == key }.map { String(decoding: $0.document, as: UTF8.self) }
     }
 
-    @Test func `E-18: a value is its default until it is set, and what was set afterwards`() async throws {
+    @Test func `E-18: a value is its default until it is set`() async throws {
         let theme = stored("theme", "light")
         #expect(theme.wrappedValue == "light")
         try await theme.set("dark")
@@ -31,7 +31,7 @@ import Testing
         #expect(stored("theme", "light").wrappedValue == "dark")
     }
 
-    @Test func `E-18: a property is read-only, and its projection changes it`() {
+    @Test func `E-18: a property is read-only, and its projected value changes it`() {
         struct Preferences {
             @StoredValue var hasHapticsEnabled: Bool
 
@@ -47,7 +47,7 @@ import Testing
         #expect(Preferences(values).$hasHapticsEnabled.binding.wrappedValue == false)
     }
 
-    @Test func `E-18: a stream begins with the value and has every later one, equal ones too`() async throws {
+    @Test func `E-18: a stream begins with the value and has every later value, also equal values`() async throws {
         let count = stored("count", 1)
         var values = count.values.makeAsyncIterator()
         #expect(await values.next() == 1)
@@ -61,7 +61,7 @@ import Testing
         #expect(await late.next() == 1)
     }
 
-    @Test func `E-18: a reader far behind has the newest values`() async throws {
+    @Test func `E-18: a reader far behind gets the newest values`() async throws {
         let count = stored("count", 0)
         let values = count.values
         for number in 1...2_000 { try await count.set(number) }
@@ -71,7 +71,7 @@ import Testing
         for number in (first + 1)...2_000 { #expect(await iterator.next() == number) }
     }
 
-    @Test func `E-19: the document is a box, and a reset writes the default`() async throws {
+    @Test func `E-19: the document is an object with the value, and a reset writes the default`() async throws {
         let theme = stored("theme", "light")
         try await theme.set("dark")
         #expect(try await document("theme") == #"{"value":"dark"}"#)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"value":"text"}"#, "{}", "[1]", #"{"value":1"#, ""])
-    func `E-19: a document that cannot be read is told, counts as absent, and is written over`(
+    func `E-19: an unreadable document is logged, read as the default, and overwritten by a set`(
         text: String
     ) async throws {
         try await values.commit([.put(key: "count", document: Array(text.utf8))])
@@ -100,14 +100,14 @@ import Testing
         #expect(stored("count", 4).wrappedValue == 5)
     }
 
-    @Test func `E-20: an instance reads its value once`() async throws {
+    @Test func `E-20: an instance reads its document once`() async throws {
         let (first, second) = (stored("theme", "light"), stored("theme", "light"))
         #expect(second.wrappedValue == "light")
         try await first.set("dark")
         #expect(second.wrappedValue == "light")
     }
 
-    @Test func `E-21: a switch toggles, and so it does a hundred times at once`() async throws {
+    @Test func `E-21: a Boolean toggles, also in a hundred concurrent calls`() async throws {
         let isOn = stored("isOn", false)
         try await isOn.toggle()
         #expect(isOn.wrappedValue)
@@ -175,7 +175,7 @@ import Testing
         #expect(stored("pair", []).wrappedValue == [1, 3])
     }
 
-    @Test func `a hundred concurrent appends are all there, in the order of their streams' values`() async throws {
+    @Test func `a hundred concurrent appends are all stored, in the order of the stream's values`() async throws {
         let numbers = stored("numbers", [Int]())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<100 { group.addTask { try await numbers.append(number) } }
@@ -184,7 +184,7 @@ import Testing
         #expect(stored("numbers", [Int]()).wrappedValue.sorted() == Array(0..<100))
     }
 
-    @Test func `changes that waited for storage happen in their order, as many as may wait`() {
+    @Test func `changes that wait for storage happen in their order, and changes above the limit are refused`() {
         let storage = ScriptedItemStorage()
         storage.hold()
         let numbers = StoredValue(key: "numbers", default: 1, storage: storage.collection("values"))
@@ -201,14 +201,14 @@ import Testing
         #expect(numbers.wrappedValue == (0..<taken).reduce(1) { ($0 * 31 + $1) % 1_000_003 })
     }
 
-    @Test func `a value that JSON has no form for is refused, and nothing changes`() async throws {
+    @Test func `a value that JSON cannot carry is refused, and nothing changes`() async throws {
         let ratio = stored("ratio", 0.5)
         await #expect(throws: StoreError.unrepresentable(key: "ratio")) { try await ratio.set(.nan) }
         #expect(ratio.wrappedValue == 0.5)
         #expect(try await document("ratio") == nil)
     }
 
-    @Test func `what storage does not take has not happened, in memory and in the stream`() async throws {
+    @Test func `a write that storage refuses changes neither the value nor the stream`() async throws {
         let storage = ScriptedItemStorage()
         let count = StoredValue(key: "count", default: 1, storage: storage.collection("values"))
         var values = count.values.makeAsyncIterator()
@@ -221,7 +221,7 @@ import Testing
         #expect(await values.next() == 4)
     }
 
-    @Test func `a storage that cannot be read gives the default until it can`() async throws {
+    @Test func `the value is its default until its storage can be read`() async throws {
         let storage = ScriptedItemStorage()
         try await storage.collection("values").commit([.put(key: "count", document: Array(#"{"value":9}"#.utf8))])
         storage.failRead(.unavailable(detail: "not now"))

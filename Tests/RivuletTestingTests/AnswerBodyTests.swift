@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: 1...20 as ClosedRange<Int>)
-    func `chunks are read in whatever pieces they come`(pieceBytes: Int) throws {
+    func `chunks are read from pieces of any size`(pieceBytes: Int) throws {
         let whole = try content("3\r\nabc\r\n10\r\n0123456789abcdef\r\n0\r\n\r\n", in: pieceBytes)
         #expect(whole.text == "abc0123456789abcdef")
         #expect(!whole.isCut)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: ["3\r\nabc\r\n", "0\r\n", "0\r\n\r"])
-    func `a body without the end of its last chunk is cut off`(text: String) throws {
+    func `a body without the end of its last chunk is reported as cut`(text: String) throws {
         let isCut = try content(text, in: 100).isCut
         #expect(isCut)
     }
@@ -41,7 +41,7 @@ import Testing
         #expect(throws: TestClientError.self) { try content(text, in: 1) }
     }
 
-    @Test func `a body without chunks is what comes`() throws {
+    @Test func `a body without chunks is its bytes as they are`() throws {
         var body = try body("Content-Length: 3")
         #expect(try body.content(of: Array("3\r\n".utf8)) == Array("3\r\n".utf8))
         #expect(!body.isCut)

@@ -85,7 +85,7 @@ struct HallApp: AppDefinition {
         )
     }
 
-    @Test func `an element is written by its id, whatever type that has`() async throws {
+    @Test func `an element is written by an id of any type`() async throws {
         try await TestServer(HallApp()).run { client in
             _ = try await client.post("\(session)/events", json: [["build": 7], ["issue": .string(id)]])
             #expect(try await put("/p/seats/7/guest", "Ann", to: client).status == 200)
@@ -97,7 +97,7 @@ struct HallApp: AppDefinition {
         }
     }
 
-    @Test func `what is no id is refused as when it is read, and what no element has by the reducer`() async throws {
+    @Test func `a malformed id is refused as in a read, and the reducer refuses an unknown id`() async throws {
         try await TestServer(HallApp()).run { client in
             for path in ["/p/seats/x/guest", "/p/seats/07/guest", "/p/vouchers/\(id.uppercased())/value"] {
                 let read = try await client.get("\(session)/state\(path)")
@@ -124,7 +124,7 @@ struct HallApp: AppDefinition {
             (HallApp(hasBindings: false), "declares no bindings"),
         ]
     )
-    func `a write that nothing is bound to is told what is bound`(_ app: HallApp, _ words: String) async throws {
+    func `the refusal of an unbound write names the bound paths`(_ app: HallApp, _ words: String) async throws {
         try await TestServer(app).run { client in
             let answer = try await put("/p/seats", [], to: client)
             #expect(answer.status == 405 && answer[field: "Allow"] == "GET, HEAD, OPTIONS")

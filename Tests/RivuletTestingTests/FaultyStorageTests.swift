@@ -20,7 +20,7 @@ import Testing
 
     private let session = "/v1/apps/basket/sessions/s"
 
-    @Test func `a write that storage refuses has not happened, and the next one does`() async throws {
+    @Test func `a write that storage refuses changes nothing, and the next write succeeds`() async throws {
         let storage = FaultyStorage()
         try await TestServer(QuietApp(), storage: { storage }).run { client in
             #expect(try await client.post("\(session)/events", json: ["add": 1]).status == 200)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `a write may be made though it is said to have failed`() async throws {
+    @Test func `a write may be stored although it is reported as failed`() async throws {
         let storage = FaultyStorage()
         try storage.lifecycle.start()
         defer { storage.lifecycle.close() }
@@ -50,7 +50,7 @@ import Testing
         #expect(try loaded.get()?.head.epoch == "e")
     }
 
-    @Test func `a commit of a store fails as often as a test says, made or not`() async throws {
+    @Test func `a failed commit of a store is stored or not, as the test requires`() async throws {
         let storage = FaultyStorage()
         let notes = storage.collection("notes")
         storage.failWrites(with: .full(detail: "no space"))

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `who sleeps is woken in the order of the deadlines, each at its own moment`() {
+    @Test func `sleeping tasks are woken in the order of their deadlines, each at its own time`() {
         _ = sleeper("slow", for: .seconds(3))
         _ = sleeper("quick", for: .seconds(1), .seconds(1), .seconds(1))
         clock.advance(by: .seconds(10), running: executor)
@@ -41,7 +41,7 @@ import Testing
         #expect(clock.now.offset == .seconds(10))
     }
 
-    @Test func `nobody is woken before the time has come`() {
+    @Test func `no sleep ends before its deadline`() {
         _ = sleeper("a", for: .seconds(1))
         clock.advance(by: .milliseconds(999), running: executor)
         #expect(journal.all.isEmpty)
@@ -51,7 +51,7 @@ import Testing
         #expect(clock.deadlines.isEmpty)
     }
 
-    @Test func `a cancelled sleep ends with an error, whether it has begun or not`() {
+    @Test func `a sleep cancelled before or after its start ends with an error`() {
         let begun = sleeper("begun", for: .seconds(1))
         executor.runUntilIdle()
         begun.cancel()
@@ -61,7 +61,7 @@ import Testing
         #expect(clock.deadlines.isEmpty)
     }
 
-    @Test func `a moment that is there already is not waited for`() {
+    @Test func `a sleep until the present time does not wait`() {
         _ = sleeper("now", for: .zero)
         executor.runUntilIdle()
         #expect(journal.all == ["now at 0.0 seconds"])

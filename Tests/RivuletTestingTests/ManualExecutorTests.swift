@@ -1,4 +1,4 @@
-// Checks that tasks run when a test says so, in the order of their arrival.
+// Checks that tasks run only when a test runs them, in the order of their arrival.
 
 import RivuletSessions
 import RivuletTesting
@@ -15,7 +15,7 @@ import Testing
     private let executor = ManualExecutor()
     private let journal = Journal()
 
-    @Test func `nothing runs before the test says so, and then everything in the order of its arrival`() {
+    @Test func `tasks run only when the test runs them, in the order of their arrival`() {
         Task(executorPreference: executor) { [journal] in
             journal.note("a")
             await Task.yield()
@@ -29,7 +29,7 @@ import Testing
         #expect(executor.isIdle)
     }
 
-    @Test func `work that a job brings forth is done as well, also inside of another task`() async {
+    @Test func `a task that a job starts runs as well, also inside another task`() async {
         executor.post { [executor, journal] in
             Task(executorPreference: executor) { journal.note("inner") }
         }

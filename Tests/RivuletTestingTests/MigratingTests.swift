@@ -40,20 +40,20 @@ struct InvoiceApp: AppDefinition {
         #expect(state.p.total == 12)
     }
 
-    @Test func `what the document lacks has its default`() throws {
+    @Test func `a field that the document lacks has its default`() throws {
         let state = try InvoiceApp().state(migrating: ["p": ["sum": 12]], from: 1)
         #expect(state.p.note == "none")
         #expect(try InvoiceApp().state(migrating: ["p": ["total": 3]], from: 2).p.total == 3, "no step")
     }
 
-    @Test func `a path that the document lacks fails the test as it fails a deployment`() {
+    @Test func `a path that the document lacks fails the test, as it fails a deployment`() {
         let error = #expect(throws: MigrationTestError.self) {
             try InvoiceApp(path: "/sum").state(migrating: ["p": ["sum": 12]], from: 1)
         }
         #expect(error?.description == "step 1→2: /sum was found in 0 of 1 document; paths begin at /p")
     }
 
-    @Test func `a step that fails and a document that does not decode are told apart`() {
+    @Test func `a failed step and a document that does not decode have different errors`() {
         let error = #expect(throws: MigrationTestError.self) {
             try InvoiceApp(path: "sum").state(migrating: ["p": ["sum": 12]], from: 1)
         }

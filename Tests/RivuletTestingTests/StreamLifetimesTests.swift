@@ -13,7 +13,7 @@ import Testing
         TestServer(SearchApp { _ in [] }, options: ServerOptions(limits: limits))
     }
 
-    @Test func `a stream whose time is over says so, and its reader goes on where it stood`() async throws {
+    @Test func `a stream ends with a bye after its lifetime, and its reader resumes at its cursor`() async throws {
         try await server(ServerLimits(streamLifetime: .milliseconds(20))).run { client in
             let stream = try await client.stream("\(session)/changes?path=/p/text")
             let snapshot = try await stream.next()
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a stream for which there is no room is one that only says so, and to come back`() async throws {
+    @Test func `a stream above the limit has only a bye, which allows a reconnection`() async throws {
         try await server(ServerLimits(streamsMax: 1)).run { client in
             let first = try await client.stream("\(session)/changes?path=/p/text")
             #expect(try await first.next().name == "snapshot")

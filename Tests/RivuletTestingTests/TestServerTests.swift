@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: TestServer.Transport.allCases)
-    func `a stream tells the changes as they come`(_ transport: TestServer.Transport) async throws {
+    func `a stream delivers changes as they happen`(_ transport: TestServer.Transport) async throws {
         try await TestServer(SearchApp { _ in [] }).run(transport) { client in
             _ = try await client.post("\(session)/events", json: ["type": "a"])
             let stream = try await client.stream("\(session)/changes?path=/p/text")
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: TestServer.Transport.allCases)
-    func `a server ends with what a test left open`(_ transport: TestServer.Transport) async throws {
+    func `a server ends although a test left a stream open`(_ transport: TestServer.Transport) async throws {
         struct Stop: Error {}
         await #expect(throws: Stop.self) {
             try await TestServer(SearchApp { _ in [] }).run(transport) { client in
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `effects follow the clock that the test moves`() async throws {
+    @Test func `effects use the clock that the test moves`() async throws {
         let clock = ManualClock()
         let server = TestServer(SearchApp { ["\($0)!"] }, clock: clock)
         try await server.run { client in
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `what is no stream and a name that cannot be hosted are errors`() async throws {
+    @Test func `a stream of an unknown app and a second app with the same name are errors`() async throws {
         try await TestServer(SearchApp { _ in [] }).run { client in
             await #expect(throws: TestClientError.self) {
                 _ = try await client.stream("/v1/apps/none/sessions/s/changes")

@@ -119,7 +119,7 @@ struct BasketApp: AppDefinition {
 
     // MARK: - Sending
 
-    @Test func `asserted changes, those of wrappers and of elements too, pass`() async {
+    @Test func `asserted changes pass, also changes by wrappers and of elements`() async {
         let store = makeStore()
         await store.send(.add(5)) { $0.p.count = 5 }
         await store.send(.add(500)) { $0.p.count = 100 }
@@ -150,7 +150,7 @@ struct BasketApp: AppDefinition {
         )
     }
 
-    @Test func `elements that came, went and changed are named`() async {
+    @Test func `elements that were added, removed and changed are named`() async {
         let texts = await issues {
             let store = makeStore()
             await store.send(.put("a"))
@@ -166,7 +166,7 @@ struct BasketApp: AppDefinition {
         )
     }
 
-    @Test func `a change that nobody asserted, and one that did not happen, fail`() async {
+    @Test func `a change without an assertion and an assertion without a change fail`() async {
         let texts = await issues {
             let store = makeStore()
             await store.send(.add(1))
@@ -206,7 +206,7 @@ struct BasketApp: AppDefinition {
 
     // MARK: - Receiving
 
-    @Test func `what effects dispatch is received in order, each with its change`() async {
+    @Test func `events of effects are received in order, each with its change`() async {
         let store = makeStore()
         await store.send(.chain(2)) { $0.p.count = 2 }
         #expect(store.state.p.count == 2)
@@ -215,7 +215,7 @@ struct BasketApp: AppDefinition {
         await store.finish()
     }
 
-    @Test func `an effect that sleeps has its event when the clock is there, and holds the queue until then`() async {
+    @Test func `a sleeping effect dispatches at its deadline, and the queue waits until then`() async {
         let store = makeStore()
         await store.send(.slow)
         let texts = await issues { await store.send(.nothing) }
@@ -231,7 +231,7 @@ struct BasketApp: AppDefinition {
         await store.finish()
     }
 
-    @Test func `an effect whose work is on other threads is waited for`() async {
+    @Test func `a store waits for an effect that works on other threads`() async {
         let store = makeStore()
         // The work needs a thread of the pool. All other tests of the run may be queued before it.
         store.patience = .seconds(600)
@@ -252,14 +252,14 @@ struct BasketApp: AppDefinition {
         )
     }
 
-    @Test func `what follows from being in memory begins when asked for`() async {
+    @Test func `load begins the effects of a session that comes into memory`() async {
         let store = makeStore()
         await store.load()
         await store.receive(.add(7)) { $0.p.count = 7 }
         await store.finish()
     }
 
-    @Test func `another event, none and a wrong change fail`() async {
+    @Test func `an unexpected event, a missing event and a wrong change fail`() async {
         let texts = await issues {
             let store = makeStore()
             await store.receive(.nothing)
@@ -306,7 +306,7 @@ struct BasketApp: AppDefinition {
         )
     }
 
-    @Test func `a store that goes without finish says the same`() async {
+    @Test func `a store that is freed without finish reports the same`() async {
         func leave() async {
             let store = makeStore()
             await store.send(.chain(1)) { $0.p.count = 1 }
@@ -314,7 +314,7 @@ struct BasketApp: AppDefinition {
         #expect(await issues { await leave() } == ["events of effects were not received: {\"chain\":0}"])
     }
 
-    @Test func `an effect that fails, and one that never ends, are reported`() async {
+    @Test func `an effect that fails is reported, and so is an effect that never ends`() async {
         let texts = await issues {
             let store = makeStore()
             await store.send(.broken)
@@ -329,7 +329,7 @@ struct BasketApp: AppDefinition {
         )
     }
 
-    @Test func `without exhaustivity only what is asserted counts`() async {
+    @Test func `without exhaustivity only the assertions are checked`() async {
         let store = makeStore()
         store.exhaustivity = .off
         await store.send(.resize(width: 7, height: 9)) { $0.p.size.width = 7 }
@@ -349,7 +349,7 @@ struct BasketApp: AppDefinition {
         )
     }
 
-    @Test @MainActor func `a store may live on an actor`() async {
+    @Test @MainActor func `a store may be used on an actor`() async {
         let store = TestStore(BasketApp())
         await store.send(.add(1)) { $0.p.count = 1 }
         await store.finish()

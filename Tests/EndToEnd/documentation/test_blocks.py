@@ -19,7 +19,7 @@ BLOCKS = {
     ],
     "Documentation/WritingApps.md": [
         ("// swift-tools-version", "test_writing_apps.py::test_the_package_of_the_page_is_one"),
-        *[(beginning, "DocumentationTests.swift::every sample of a page stands in a file that is compiled") for beginning in (
+        *[(beginning, "DocumentationTests.swift::every sample of a page is in a compiled file") for beginning in (
             "@ObservableState", "struct Trimmed", "@AppEvent", "struct VotesApp", "/// Serves", "@Test"
         )],
         ("import Rivulet", "test_writing_apps.py::test_the_page_shows_the_whole_counter_as_it_is"),

@@ -66,7 +66,7 @@ struct DocumentedCollectionsTests {
     }
 
     @Test
-    func `the documented run records the documented changes, which lead a client to the same order`() throws {
+    func `the documented run records the documented changes, and their replay gives the same order`() throws {
         var state = Household(errands: [Errand(id: "a"), Errand(id: "b"), Errand(id: "c"), Errand(id: "d")])
         let before = state
         let recording = ChangeRecorder.record(&state) { state in
@@ -93,7 +93,7 @@ struct DocumentedCollectionsTests {
     }
 
     @Test
-    func `the documented nesting has the documented key paths`() {
+    func `nested collections have the documented key paths`() {
         var house = House(plan: .rooms([Room(id: RoomID(rawValue: 7), errands: [Errand(id: "a/b")])]))
         let recording = ChangeRecorder.record(&house) { house in
             house.plan.rooms?[id: RoomID(rawValue: 7)]?.errands[id: "a/b"]?.isDone = true
@@ -107,7 +107,7 @@ struct DocumentedCollectionsTests {
     }
 
     @Test
-    func `the documented costs of many changes are one replacement, and a schema says that elements have ids`() {
+    func `over 500 changes become one replacement, as documented, and the schema marks a keyed collection`() {
         var state = Household(errands: Keyed((0..<1_000).map { Errand(id: "\($0)") }))
         let half = ChangeRecorder.record(&state) { state in
             for id in state.errands.ids.prefix(500) { state.errands[id: id]?.isDone = true }

@@ -18,7 +18,7 @@ struct KeyedObservationTests {
     }
 
     @Test
-    func `who reads a field of an element hears of that field only`() {
+    func `a reader of an element's field is notified of changes of that field only`() {
         let read = { _ = owner.state.tasks[id: "a"]?.title }
         #expect(isTold(read) { owner.state.tasks[id: "a"]?.title = "x" })
         #expect(!isTold(read) { owner.state.tasks[id: "b"]?.title = "x" })
@@ -27,7 +27,7 @@ struct KeyedObservationTests {
     }
 
     @Test
-    func `who reads an element hears that it goes, comes and is replaced`() {
+    func `a reader of an element is notified when the element is removed, added or replaced`() {
         let read = { _ = owner.state.tasks[id: "a"]?.title }
         #expect(isTold(read) { owner.state.tasks[id: "a"] = Task(id: "a", title: "y") })
         #expect(isTold(read) { owner.state.tasks.remove(id: "a") })
@@ -37,7 +37,7 @@ struct KeyedObservationTests {
     }
 
     @Test
-    func `who walks the collection hears of its order and of what it read of the elements`() {
+    func `a reader that iterates is notified of changes of the order and of the fields that it read`() {
         let read = { _ = owner.state.tasks.map(\.title) }
         #expect(isTold(read) { owner.state.tasks[id: "b"]?.title = "x" })
         #expect(!isTold(read) { owner.state.tasks[id: "b"]?.notes = ["x"] })
@@ -49,7 +49,7 @@ struct KeyedObservationTests {
     }
 
     @Test
-    func `who reads the field hears of another collection`() {
+    func `a reader of an element is notified when the whole collection is replaced`() {
         #expect(isTold({ _ = owner.state.tasks[id: "a"]?.title }) { owner.state.tasks = [] })
     }
 }

@@ -59,7 +59,7 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `an element that comes has its index and its value`() {
+    func `an added element is recorded with its index and its value`() {
         #expect(
             record { $0.tasks.append(Task(id: "e")) } == [#"add /tasks/e 4 {"id":"e","title":"","notes":[]}"#]
         )
@@ -71,7 +71,7 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `an element that goes is removed by its id, and before others come`() {
+    func `a removed element is recorded by its id, and removals precede additions`() {
         #expect(record { $0.tasks[id: "b"] = nil } == ["remove /tasks/b"])
         #expect(
             record { board in
@@ -87,13 +87,13 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `one element that moves is one change, whatever it passes`() {
+    func `a move of one element is one change over any distance`() {
         #expect(record { $0.tasks.move(id: "a", to: 3) } == ["move /tasks/a 3"])
         #expect(record { $0.tasks.move(id: "d", to: 0) } == ["move /tasks/d 0"])
     }
 
     @Test
-    func `an index counts at its turn`() {
+    func `the index of a change holds after the changes before it`() {
         #expect(
             record { $0.tasks.sort { $0.id > $1.id } } == ["move /tasks/d 0", "move /tasks/c 1", "move /tasks/b 2"]
         )
@@ -106,7 +106,7 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `an element that is replaced as a whole is one change, and so is one that was edited elsewhere`() {
+    func `an element replaced as a whole is one change, also by a copy with one new field`() {
         let change = #"replace /tasks/a {"id":"a","title":"x","notes":[]}"#
         #expect(record { $0.tasks[id: "a"] = Task(id: "a", title: "x") } == [change])
         #expect(record { $0.tasks.updateOrAppend(Task(id: "a", title: "x")) } == [change])
@@ -115,7 +115,7 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `a copy of an element that is put back stays precise, in its own place only`() {
+    func `an edited copy of an element is recorded by field under its own id, and as a whole under another id`() {
         #expect(
             record { board in
                 board.tasks[id: "a"]?.notes = ["n"]
@@ -141,7 +141,7 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `an id that is spelled otherwise is another element for a client`() {
+    func `an id with other bytes is another element for a client, though Swift's strings are equal`() {
         #expect(
             record(Board(tasks: [Task(id: "é")])) { $0.tasks[id: "é"]?.id = "e\u{301}" } == [
                 "remove /tasks/é", "add /tasks/e\u{301} 0 {\"id\":\"e\u{301}\",\"title\":\"\",\"notes\":[]}",
@@ -166,7 +166,7 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `a collection that comes or goes is one change`() {
+    func `an optional collection that is set or cleared is one change`() {
         #expect(record { $0.maybe = [] } == ["replace /maybe []"])
         #expect(record(Board(maybe: [])) { $0.maybe = nil } == ["replace /maybe null"])
         #expect(
@@ -199,12 +199,12 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `an omitted collection is nobody's business`() {
+    func `a write to an omitted collection is no change`() {
         #expect(record { $0.omitted.append(Task(id: "a")) } == [])
     }
 
     @Test
-    func `a coercion in an element has its path`() {
+    func `a coercion in an element has the element's path`() {
         var board = Board()
         let recording = ChangeRecorder.record(&board) { board in
             board.groups[id: 1]?.level = 99
@@ -215,7 +215,7 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `too many changes are one replacement`() {
+    func `edits of all 1,000 elements become one replacement of the collection`() {
         var few = Tasks(tasks: Keyed((0..<1_000).map { Task(id: "\($0)") }))
         var many = few
         #expect(ChangeRecorder.record(&few) { $0.tasks = Keyed($0.tasks.dropFirst(300)) }.changes.count == 300)
@@ -229,13 +229,13 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `a number that JSON cannot carry is found in elements that come`() {
+    func `a number that JSON cannot carry is found in an added element`() {
         var state = Ratios()
         #expect(ChangeRecorder.record(&state) { $0.ratios.append(Ratio(id: 1, ratio: .nan)) }.hasUnrepresentableNumber)
     }
 
     @Test(arguments: UInt64(0)..<40)
-    func `random orders are reached with the fewest moves`(seed: UInt64) throws {
+    func `a recording has at most as many moves as elements were moved`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let ids = (0..<30).map { "\($0)" }.shuffled(using: &generator)
         var state = Tasks(tasks: Keyed(ids.prefix(20).map { Task(id: $0) }))
@@ -258,7 +258,7 @@ struct KeyedRecordingTests {
         (StateChange.Operation.remove, "/tasks/z"), (.move, "/tasks/z"), (.replace, "/tasks/z/title"),
         (.remove, "/tasks"), (.add, "/tasks/a/title"), (.move, "/maybe"),
     ])
-    func `a replay of what cannot be is an error and writes nothing`(
+    func `a replay of an impossible change is an error and writes nothing`(
         operation: StateChange.Operation,
         path: String
     ) throws {

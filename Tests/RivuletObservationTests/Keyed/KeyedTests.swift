@@ -60,7 +60,7 @@ struct KeyedTests {
     }
 
     @Test
-    func `an element that gets another id keeps its place, and the one that had it goes away`() {
+    func `an element with a changed id keeps its position and replaces the element that had the id`() {
         var tasks: Keyed = [Task(id: "a"), Task(id: "b"), Task(id: "c")]
         tasks[id: "c"]?.id = "a"
         #expect(tasks.ids == ["b", "a"])
@@ -95,7 +95,7 @@ struct KeyedTests {
     }
 
     @Test
-    func `a moved element is at the position that was asked for`() {
+    func `a moved element is at the given position`() {
         var tasks = Keyed(["a", "b", "c", "d"].map { Task(id: $0) })
         tasks.move(id: "a", to: 2)
         #expect(tasks.ids == ["b", "c", "a", "d"])
@@ -106,7 +106,7 @@ struct KeyedTests {
     }
 
     @Test
-    func `an edit left by a throw keeps what was written`() {
+    func `an edit that ends with a throw keeps its writes`() {
         struct Interruption: Error {}
         func write(_ task: inout Task?) throws {
             task?.title = "x"
@@ -120,7 +120,7 @@ struct KeyedTests {
     }
 
     @Test(arguments: UInt64(0)..<16)
-    func `it does what an array does, and copies stay what they are`(seed: UInt64) {
+    func `a keyed collection behaves like an array, and its copies do not change`(seed: UInt64) {
         var program = KeyedProgram(seed: seed)
         for step in 0..<400 {
             program.step()
@@ -129,7 +129,7 @@ struct KeyedTests {
     }
 
     @Test(arguments: UInt64(0)..<4)
-    func `it does what an array does when a shared collection is edited in bulk`(seed: UInt64) {
+    func `a shared keyed collection behaves like an array when it is edited in bulk`(seed: UInt64) {
         var program = KeyedProgram(seed: seed, ids: 1_500)
         program.fill()
         for step in 0..<24 {
@@ -149,7 +149,7 @@ struct KeyedTests {
     }
 
     @Test
-    func `edits beside shared elements are settled among them before the next run`() throws {
+    func `edits stored beside shared elements are merged into them before the next run`() throws {
         var state = Tasks(tasks: Keyed((0..<1_000).map { Task(id: "\($0)") }))
         for number in 0..<500 {
             let recording = ChangeRecorder.record(&state) { state in
@@ -163,7 +163,7 @@ struct KeyedTests {
     }
 
     @Test
-    func `an element that nobody shares is edited in place`() {
+    func `an element that is not shared is edited in place`() {
         var tasks: Keyed = [Task(id: "a")]
         tasks[id: "a"]?.notes.reserveCapacity(1_000)
         tasks[id: "a"]?.notes.append("note")
@@ -172,7 +172,7 @@ struct KeyedTests {
     }
 
     @Test
-    func `it is an array in every coding, and a repeated id is refused at its place`() throws {
+    func `a keyed collection is an array in every coding, and a repeated id is refused at its index`() throws {
         let tasks: Keyed = [Task(id: "b"), Task(id: "a", title: "x")]
         let text = #"[{"id":"b","title":"","notes":[]},{"id":"a","title":"x","notes":[]}]"#
         #expect(String(decoding: tasks.jsonBytes(), as: UTF8.self) == text)
@@ -190,7 +190,7 @@ struct KeyedTests {
     }
 
     @Test
-    func `ids are tokens of key paths, each in one spelling`() {
+    func `an id is a token of a key path in one spelling only`() {
         enum Role: String, KeyedID { case admin }
         #expect(Int.from(keyPathToken: "-7") == -7)
         #expect(UInt8.from(keyPathToken: "256") == nil)

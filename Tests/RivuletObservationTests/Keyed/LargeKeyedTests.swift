@@ -9,7 +9,7 @@ import Testing
 @Suite
 struct LargeKeyedTests {
     @Test(arguments: UInt64(0)..<6)
-    func `a run on 3,000 elements is replayed from its changes, and its copy stays what it was`(seed: UInt64) throws {
+    func `a run on 3,000 elements is replayed from its changes, and a copy does not change`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var state = Tasks(tasks: Keyed((0..<3_000).map { Task(id: "\($0)") }))
         var replayed = try JSONValue(parsing: state.jsonBytes())
@@ -44,7 +44,7 @@ struct LargeKeyedTests {
     }
 
     @Test
-    func `a removal in the middle of many is one change, and so is a move over many`() {
+    func `a removal among 10,000 elements is one change, and so is a move over 9,000`() {
         var state = Tasks(tasks: Keyed((0..<10_000).map { Task(id: "\($0)") }))
         let removal = ChangeRecorder.record(&state) { $0.tasks.remove(id: "5000") }
         #expect(removal.changes.map(\.operationText) == ["remove /tasks/5000"])
@@ -58,7 +58,7 @@ struct LargeKeyedTests {
     }
 
     @Test
-    func `an edit in a large collection is left by a throw with what was written`() {
+    func `an edit in a large collection that ends with a throw keeps its writes`() {
         struct Interruption: Error {}
         func write(_ task: inout Task?) throws {
             task?.title = "x"
@@ -73,7 +73,7 @@ struct LargeKeyedTests {
     }
 
     @Test
-    func `an id with a NUL is found when its element comes, and refused in what a client sends`() throws {
+    func `an id with a NUL is found in an added element, and refused in a client's JSON`() throws {
         var state = Tasks()
         let added = ChangeRecorder.record(&state) { $0.tasks.append(Task(id: "a\0b")) }
         let plain = ChangeRecorder.record(&state) { $0.tasks.append(Task(id: "a")) }

@@ -49,7 +49,7 @@ struct ObservedKeyedTests {
     }
 
     @Test
-    func `an element's field concerns those who read it in any way, and nobody else`() {
+    func `a change of an element's field notifies all readers of the field, and no other reader`() {
         #expect(tells({ _ = $0.state.tasks[id: "a"]?.done }, of: { $0.state.tasks[id: "a"]?.done.toggle() }))
         #expect(!tells({ _ = $0.state.tasks[id: "b"]?.done }, of: { $0.state.tasks[id: "a"]?.done.toggle() }))
         #expect(!tells({ _ = $0.state.tasks[id: "a"]?.title }, of: { $0.state.tasks[id: "a"]?.done.toggle() }))
@@ -59,7 +59,7 @@ struct ObservedKeyedTests {
     }
 
     @Test
-    func `an element that comes or goes concerns those who read the order, and those who asked for it`() {
+    func `an added, removed or moved element notifies readers of the order and readers of its id`() {
         #expect(tells({ _ = $0.state.tasks.count }, of: { $0.state.tasks.append(Chore(id: "c")) }))
         #expect(tells({ _ = $0.state.tasks.filter(\.done) }, of: { $0.state.tasks.append(Chore(id: "d")) }))
         #expect(tells({ _ = $0.state.tasks.ids }, of: { $0.state.tasks.move(id: "d", to: 0) }))
@@ -69,7 +69,7 @@ struct ObservedKeyedTests {
     }
 
     @Test
-    func `a replaced state concerns those who read the order, even beside those who read an element`() {
+    func `a replaced state notifies a reader of the order that also read an element`() {
         let element = { (owner: ObservedState<ChoreBoard>) in _ = owner.state.tasks[id: "a"]?.title }
         let withoutFirst = ChoreBoard(tasks: [Chore(id: "b"), Chore(id: "title")])
         #expect(
@@ -104,12 +104,12 @@ struct ObservedKeyedTests {
     }
 
     @Test
-    func `a replaced state concerns those who read an omitted field`() {
+    func `a replaced state notifies readers of an omitted field`() {
         #expect(tells({ _ = $0.state.note }, of: { $0.state = ChoreBoard(note: "x") }))
     }
 
     @Test
-    func `a derived value depends on the elements that it asks for, or on all that it walks`() {
+    func `a derived value depends on the elements that it reads by id, or on the order if it iterates`() {
         let board = ChoreBoard()
         #expect(board.observe { $0.tasks[id: "a"]?.title }.keyPaths == ["/tasks/a/title"])
         #expect(board.observe { $0.tasks[id: "x"] == nil }.keyPaths == ["/tasks/x"])
@@ -119,7 +119,7 @@ struct ObservedKeyedTests {
     }
 
     @Test
-    func `a write that a wrapper took as it was takes back an earlier note`() {
+    func `a write that a wrapper does not change removes the record of an earlier coercion`() {
         var board = ChoreBoard()
         let recording = ChangeRecorder.record(&board) { board in
             var copy = board
@@ -135,7 +135,7 @@ struct ObservedKeyedTests {
     }
 
     @Test
-    func `collections in elements are put in order between runs too`() {
+    func `collections in elements merge their edits between runs too`() {
         var board = ChoreBoard()
         board.tasks[id: "a"]?.steps = [Part(id: 1), Part(id: 2), Part(id: 3)]
         for run in 0..<20 {
@@ -145,7 +145,7 @@ struct ObservedKeyedTests {
     }
 
     @Test
-    func `too many changes of elements are one replacement`() {
+    func `400 changes of 200 elements become one replacement`() {
         var board = ChoreBoard(tasks: Keyed((0..<200).map { Chore(id: "\($0)") }))
         let recording = ChangeRecorder.record(&board) { board in
             for id in board.tasks.ids {
@@ -157,7 +157,7 @@ struct ObservedKeyedTests {
     }
 
     @Test(arguments: [(-5, ["b", "a", "title"]), (200, ["a", "title", "b"])])
-    func `a position that a client made up moves to the nearest end`(position: Int, ids: [String]) {
+    func `an operation at a position out of range applies at the nearest end`(position: Int, ids: [String]) {
         var board = ChoreBoard()
         board.tasks.move(id: "b", to: position)
         #expect(board.tasks.ids == ids)
@@ -175,12 +175,12 @@ struct ObservedKeyedTests {
     @Test(arguments: [
         ("e621e1f8-c36c-495a-93fc-0c247a3e6e5f", true), ("E621E1F8-C36C-495A-93FC-0C247A3E6E5F", false), ("x", false),
     ])
-    func `a key path is known by ids as they are written`(token: String, isID: Bool) {
+    func `a key path contains an id in its canonical spelling only`(token: String, isID: Bool) {
         #expect(Keyed<Ticket>.jsonSchema.accepts(path: [token, "title"]) == isID)
         #expect(Keyed<Ticket>.jsonSchema.accepts(path: [token]) == isID)
     }
 
-    @Test func `a number is no other number's key path`() {
+    @Test func `a numeric id has one spelling in key paths`() {
         let schema = Keyed<Part>.jsonSchema
         #expect(schema.accepts(path: ["7"]) && schema.accepts(path: ["-7"]))
         for token in ["07", "+7", "x", "", "7.0", "*"] { #expect(!schema.accepts(path: [token]), "\(token)") }

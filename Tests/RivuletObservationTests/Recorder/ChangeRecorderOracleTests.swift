@@ -9,7 +9,7 @@ import Testing
 @Suite
 struct ChangeRecorderOracleTests {
     @Test(arguments: UInt64(0)..<60)
-    func `what was recorded is exactly the difference`(seed: UInt64) throws {
+    func `the recorded changes are exactly the difference`(seed: UInt64) throws {
         var program = OracleProgram(seed: seed)
         var state = OracleRoot(t: OracleNode(), p: OracleNode())
         for run in 0..<40 {
@@ -25,7 +25,7 @@ struct ChangeRecorderOracleTests {
     }
 
     @Test(arguments: UInt64(1000)..<1020)
-    func `whole comparison finds exactly the difference`(seed: UInt64) throws {
+    func `a comparison of two states finds exactly the difference`(seed: UInt64) throws {
         var program = OracleProgram(seed: seed)
         var state = OracleRoot(t: OracleNode(), p: OracleNode())
         var older = state

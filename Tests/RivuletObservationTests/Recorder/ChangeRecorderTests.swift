@@ -43,7 +43,7 @@ struct ChangeRecorderTests {
     }
 
     @Test
-    func `an edited copy of the root that is put back is recorded precisely`() {
+    func `an edited copy of the whole state that is assigned back is recorded by field`() {
         let recording = record { state in
             var copy = state
             copy.address.city = "x"
@@ -53,7 +53,7 @@ struct ChangeRecorderTests {
     }
 
     @Test
-    func `a copy taken inside of an access stays precise`() {
+    func `a copy edited inside an access and assigned back is recorded by field`() {
         let recording = record { state in
             edit(&state.address) { address in
                 var copy = address
@@ -65,13 +65,13 @@ struct ChangeRecorderTests {
     }
 
     @Test
-    func `a value put in from inside of an access is a replacement`() {
+    func `a new value assigned inside an access is a replacement`() {
         let recording = record { state in edit(&state.address) { $0 = Address(city: "x") } }
         #expect(recording.changes.map(\.text) == [#"/address={"city":"x","zip":3000}"#])
     }
 
     @Test
-    func `an edit after a replacement is covered by it`() {
+    func `an edit after a replacement is part of the replacement`() {
         let recording = record { state in
             state.address = Address(city: "x")
             state.address.zip = 1
@@ -106,7 +106,7 @@ struct ChangeRecorderTests {
     }
 
     @Test
-    func `a throw puts the state back`() {
+    func `a throw restores the state`() {
         var state = Profile(id: "a")
         #expect(throws: Rejection()) {
             try ChangeRecorder.record(&state) { state in
@@ -119,7 +119,7 @@ struct ChangeRecorderTests {
     }
 
     @Test
-    func `a throw that leaves an access and is caught keeps what was written`() {
+    func `an access that throws keeps its writes if the error is caught`() {
         func fail(_ text: inout String) throws {
             text += "!"
             throw Rejection()
@@ -129,14 +129,14 @@ struct ChangeRecorderTests {
     }
 
     @Test
-    func `two spellings of one text are a change`() {
+    func `a text with other bytes is a change, though Swift's strings are equal`() {
         var state = Profile(id: "a", nickname: "é")
         let recording = ChangeRecorder.record(&state) { $0.nickname = "e\u{301}" }
         #expect(recording.changes.map(\.path) == ["/nickname"])
     }
 
     @Test
-    func `a key path writes the whole nested value`() {
+    func `a write through Swift's key path is recorded as a replacement of the nested value`() {
         let recording = record { $0[keyPath: \.address.city] = "x" }
         #expect(recording.changes.map(\.text) == [#"/address={"city":"x","zip":3000}"#])
     }
@@ -158,7 +158,7 @@ struct ChangeRecorderTests {
     }
 
     @Test
-    func `a number that JSON cannot carry is told`() {
+    func `a number that JSON cannot carry is reported`() {
         var tree = Tree(ratio: 0.5)
         #expect(ChangeRecorder.record(&tree) { $0.ratio = .nan }.hasUnrepresentableNumber)
         tree = Tree(ratio: nil)
@@ -183,7 +183,7 @@ struct ChangeRecorderTests {
     }
 
     @Test
-    func `a run inside of a run is seen by both`() {
+    func `a run inside a run is recorded by both`() {
         var state = Profile(id: "a")
         var inner = Recording()
         let outer = ChangeRecorder.record(&state) { state in
@@ -206,7 +206,7 @@ struct ChangeRecorderTests {
     }
 
     @Test(arguments: ["/x", "/id/x", "/address/x", "/visits/0"])
-    func `a replay to a place that is not there is an error`(path: String) throws {
+    func `a replay to a missing path is an error`(path: String) throws {
         var state = Profile(id: "a")
         let tokens = try JSONPointer(parsing: path).tokens
         var reader = JSONReader([UInt8]("1".utf8))
@@ -216,7 +216,7 @@ struct ChangeRecorderTests {
     }
 
     @Test
-    func `whole comparison goes down the replaceable halves only`() {
+    func `a comparison of two states reports the fields of the halves, and no deeper paths`() {
         var old = CounterState()
         let new = CounterState()
         old.p.limits.warnAt = 1

@@ -31,7 +31,7 @@ struct DerivedTests {
     }
 
     @Test
-    mutating func `it is computed again only when something that it read has changed`() {
+    mutating func `a derived value is computed again only when a field that it read has changed`() {
         let counter = Counter()
         var derived = state.observe { state in
             counter.increment()
@@ -56,7 +56,7 @@ struct DerivedTests {
     }
 
     @Test
-    mutating func `what it depends on may change with the state`() {
+    mutating func `the key paths of a derived value change with the state`() {
         var derived = state.observe { $0.count == 0 ? $0.title : $0.address.city }
         #expect(derived.keyPaths == ["/count", "/title"])
         let firstUpdate = update(&derived) { $0.address.city = "Ulm" }
@@ -68,7 +68,7 @@ struct DerivedTests {
     }
 
     @Test
-    mutating func `a nested state that is taken as a whole counts with all its fields`() {
+    mutating func `a derived value that reads a whole nested state depends on all its fields`() {
         var whole = state.observe { $0.address }
         var compared = state.observe { $0.address == Address() }
         var encoded = state.observe { $0.address.city + String(decoding: $0.address.jsonBytes(), as: UTF8.self) }
@@ -84,7 +84,7 @@ struct DerivedTests {
     }
 
     @Test
-    mutating func `a value that is not there counts`() {
+    mutating func `a derived value that reads nil depends on the optional`() {
         var derived = state.observe { $0.alert?.city ?? "none" }
         #expect(derived.keyPaths == ["/alert"])
         let firstUpdate = update(&derived) { $0.alert = Address() }
@@ -98,7 +98,7 @@ struct DerivedTests {
     }
 
     @Test
-    func `a collection that is walked counts with its order, and its elements with what is read of them`() {
+    func `a derived value that iterates depends on the order and on the fields that it reads`() {
         var state = Backlog()
         state.tasks = [BacklogItem(id: "a", title: "x"), BacklogItem(id: "b")]
         var count = state.observe { $0.tasks.count }
@@ -170,7 +170,7 @@ struct DerivedTests {
     }
 
     @Test
-    func `reading leaves no trace in the state`() {
+    func `computing a derived value does not change the state`() {
         let before = state
         let derived = state.observe { $0.address }
         #expect(derived.value == before.address)
@@ -178,7 +178,7 @@ struct DerivedTests {
     }
 
     @Test
-    func `a comparison notes the whole state, unless it ends at a field with a wrapper`() {
+    func `a comparison is a read of the whole state, unless the wrapped field differs`() {
         let shelf = NovelShelf()
         func read(_ other: Novel) -> [String] { shelf.observe { ($0.book.title, $0.book == other) }.keyPaths }
         #expect(read(Novel(title: "Emma")) == ["/book", "/book/title"])

@@ -11,7 +11,7 @@ extension ObservedStateTests {
     // MARK: - Plain fields
 
     @Test
-    func `state field: a new value is told, an equal one is not, an edit in place always is`() {
+    func `state field: a new value notifies, an equal value does not, an edit in place always does`() {
         #expect(fires(freshOwner, reading: { _ = $0.state.count }, writing: { $0.state.count = 1 }))
         #expect(!fires(freshOwner, reading: { _ = $0.state.count }, writing: { $0.state.count = 0 }))
         #expect(fires(freshOwner, reading: { _ = $0.state.count }, writing: { $0.state.count += 0 }))
@@ -19,14 +19,14 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `state field: an edit of a child is silent for the child and told for its field`() {
+    func `state field: an edit of a child notifies readers of the child's field, not readers of the child`() {
         #expect(!fires(freshOwner, reading: { _ = $0.state.address }, writing: { $0.state.address.city = "x" }))
         #expect(fires(freshOwner, reading: { _ = $0.state.address.city }, writing: { $0.state.address.city = "x" }))
         #expect(!fires(freshOwner, reading: { _ = $0.state.address.zip }, writing: { $0.state.address.city = "x" }))
     }
 
     @Test
-    func `state field: a fresh child is told, but not to those who read only the old one`() {
+    func `state field: a new child notifies readers through the state, not readers of the old child`() {
         #expect(
             fires(freshOwner, reading: { _ = $0.state.address }, writing: { $0.state.address = Address(city: "x") })
         )
@@ -43,7 +43,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `state field: an edited copy of a child is put back silently, for the edit was told already`() {
+    func `state field: an edited copy of a child notifies when it is edited, not when it is assigned back`() {
         let owner = freshOwner
         var copy = owner.state.address
         #expect(fires(owner, reading: { _ = $0.state.address.city }, writing: { _ in copy.city = "x" }))
@@ -52,14 +52,14 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `state field: a child that is replaced from inside of an edit is told`() {
+    func `state field: a child that is replaced inside an edit notifies`() {
         func replace(_ address: inout Address) { address = Address(city: "x") }
         #expect(fires(freshOwner, reading: { _ = $0.state.address }, writing: { replace(&$0.state.address) }))
         #expect(fires(freshOwner, reading: { _ = $0.state.address.city }, writing: { replace(&$0.state.address) }))
     }
 
     @Test
-    func `state field: an optional child is told of when it comes and goes, and not of edits in it`() {
+    func `state field: an optional child notifies when it is set or cleared, not when it is edited`() {
         let owner = freshOwner
         #expect(fires(owner, reading: { _ = $0.state.maybe }, writing: { $0.state.maybe = Address() }))
         #expect(!fires(owner, reading: { _ = $0.state.maybe }, writing: { $0.state.maybe?.city = "x" }))
@@ -68,7 +68,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `state field: a write to a copy is told to the original's observers`() {
+    func `state field: a write to a copy notifies the original's observers`() {
         let owner = freshOwner
         var copy = owner.state
         #expect(fires(owner, reading: { _ = $0.state.count }, writing: { _ in copy.count = 1 }))
@@ -76,7 +76,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `state field: a replaced root is told to who watches a path that differs`() {
+    func `state field: a replaced root notifies readers of the paths that differ`() {
         func replace(_ owner: ObservedState<Screen>) {
             var state = Screen()
             state.count = 1
@@ -95,14 +95,14 @@ extension ObservedStateTests {
     // MARK: - Fields in wrappers
 
     @Test
-    func `wrapper field: every write is told, of a new value, an equal one and in place`() {
+    func `wrapper field: every write notifies, with a new value, an equal value and in place`() {
         #expect(fires(freshOwner, reading: { _ = $0.state.percent }, writing: { $0.state.percent = 51 }))
         #expect(fires(freshOwner, reading: { _ = $0.state.percent }, writing: { $0.state.percent = 50 }))
         #expect(fires(freshOwner, reading: { _ = $0.state.percent }, writing: { $0.state.percent += 0 }))
     }
 
     @Test
-    func `wrapper field: a clamped write that lands on the same value is told`() {
+    func `wrapper field: a write that is clamped to the present value notifies`() {
         let owner = freshOwner
         owner.state.percent = 150
         #expect(owner.state.percent == 100)
@@ -112,7 +112,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `wrapper field: a child in a wrapper is told of as one in a plain field`() {
+    func `wrapper field: a child in a wrapper notifies like a child in a plain field`() {
         #expect(!fires(freshOwner, reading: { _ = $0.state.boxed }, writing: { $0.state.boxed.city = "x" }))
         #expect(fires(freshOwner, reading: { _ = $0.state.boxed.city }, writing: { $0.state.boxed.city = "x" }))
         #expect(fires(freshOwner, reading: { _ = $0.state.boxed }, writing: { $0.state.boxed = Address(city: "x") }))
@@ -122,7 +122,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `wrapper field: an edited copy is put back silently, a child replaced from inside is told`() {
+    func `wrapper field: an edited copy is assigned back silently, a child replaced inside an edit notifies`() {
         let owner = freshOwner
         var copy = owner.state.boxed
         #expect(fires(owner, reading: { _ = $0.state.boxed.city }, writing: { _ in copy.city = "x" }))
@@ -132,7 +132,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `wrapper field: A-21: a presented value is told of when it comes, goes or is another`() {
+    func `wrapper field: A-21: a presented value notifies when it is set, cleared or replaced`() {
         let owner = freshOwner
         #expect(fires(owner, reading: { _ = $0.state.alert }, writing: { $0.state.alert = Address() }))
         #expect(fires(owner, reading: { _ = $0.state.alert }, writing: { $0.state.alert = Address(city: "x") }))
@@ -142,7 +142,7 @@ extension ObservedStateTests {
     }
 
     @Test
-    func `wrapper field: copies and replaced roots are told of as of plain fields`() {
+    func `wrapper field: copies and replaced roots notify as for plain fields`() {
         let owner = freshOwner
         var copy = owner.state
         #expect(fires(owner, reading: { _ = $0.state.percent }, writing: { _ in copy.percent = 1 }))

@@ -41,7 +41,7 @@ struct ObservedStateTests {
     private let owner = Owner(Screen())
 
     @Test
-    func `a field's observer is told of that field only`() {
+    func `a field's observer is notified of that field only`() {
         #expect(fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.count = 1 }))
         #expect(!fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.title = "x" }))
         #expect(!fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.count = 1 }))
@@ -49,7 +49,7 @@ struct ObservedStateTests {
     }
 
     @Test
-    func `a comparison with an equal value notes a whole read`() {
+    func `a comparison with an equal value is a read of the whole state`() {
         let before = Screen()
         let derived = owner.state.observe { $0.address.city.isEmpty || $0 == before }
         #expect(derived.keyPaths == ["", "/address/city"])

@@ -174,7 +174,7 @@ struct ObserverShapesTests {
     }
 
     @Test(arguments: programs.indices)
-    func `observers do what those of a plain struct do`(index: Int) {
+    func `property observers behave like those of a plain struct`(index: Int) {
         let (name, program) = Self.programs[index]
         let plain = outcome(of: PlainShapes(), after: program)
         let observed = outcome(of: ObservedShapes(), after: program)

@@ -109,7 +109,7 @@ struct VaultAnnex: Sendable {
             },
         ] as [@Sendable (inout Vault) -> Void]
     )
-    func `a run says that a field in no JSON was written, and no change tells which`(
+    func `a run reports that an omitted field was written, and has no change for it`(
         _ edit: @Sendable (inout Vault) -> Void
     ) {
         var vault = Self.vault
@@ -134,7 +134,7 @@ struct VaultAnnex: Sendable {
             },
         ] as [@Sendable (inout Vault) -> Void]
     )
-    func `a run that writes other fields, or equal values, does not`(_ edit: @Sendable (inout Vault) -> Void) {
+    func `a run that writes no omitted field reports none`(_ edit: @Sendable (inout Vault) -> Void) {
         var vault = Self.vault
         #expect(!ChangeRecorder.record(&vault, edit).hasOmittedWrite)
     }
@@ -152,7 +152,7 @@ struct VaultAnnex: Sendable {
             },
         ] as [@Sendable (Vault) -> Int]
     )
-    func `what is computed from a field in no JSON in a collection is computed again every time`(
+    func `a value derived from omitted fields of nested values is computed again every time`(
         _ compute: @escaping @Sendable (Vault) -> Int
     ) {
         var vault = Self.vault
@@ -177,13 +177,13 @@ struct VaultAnnex: Sendable {
             { $0.boxes.count { $0.id.isEmpty } },
         ] as [@Sendable (Vault) -> Int]
     )
-    func `what is computed from other fields is not`(_ compute: @escaping @Sendable (Vault) -> Int) {
+    func `a value derived from other fields is not computed again`(_ compute: @escaping @Sendable (Vault) -> Int) {
         var derived = Self.vault.observe(compute)
         let isComputed = derived.update(to: Self.vault, after: [])
         #expect(!isComputed)
     }
 
-    @Test func `an equality that does not look at all of a value loses no write`() {
+    @Test func `a write of an omitted field is reported though its == ignores the written part`() {
         var vault = Self.vault
         #expect(ChangeRecorder.record(&vault) { $0.pair.rest = 2 }.hasOmittedWrite)
     }
@@ -197,14 +197,14 @@ struct VaultAnnex: Sendable {
             { $0.spare?.content = "gold" },
         ] as [@Sendable (inout VaultAnnex) -> Void]
     )
-    func `an equality of states that looks at their ids alone loses no write`(
+    func `a write of an omitted field is reported though the == of its state compares ids only`(
         _ edit: @Sendable (inout VaultAnnex) -> Void
     ) {
         var annex = VaultAnnex()
         #expect(ChangeRecorder.record(&annex, edit).hasOmittedWrite)
     }
 
-    @Test func `a field in no JSON whose type has no equality counts as written`() {
+    @Test func `a write of an omitted field that is not Equatable is always reported`() {
         var cellar = VaultCellar()
         let recording = ChangeRecorder.record(&cellar) { $0.heap.size = 0 }
         #expect(recording.hasOmittedWrite)

@@ -24,11 +24,11 @@ extension ByIDInExtension: Equatable {
 @Suite struct OwnEqualityTests {
     private func areEqual<Value: Equatable>(_ left: Value, _ right: Value) -> Bool { left == right }
 
-    @Test func `an author's comparison counts in generic code, where the conformance is an extension`() {
+    @Test func `generic code uses an author's == if the conformance is in an extension`() {
         #expect(areEqual(ByIDInExtension(id: 1, text: "a"), ByIDInExtension(id: 1, text: "b")))
     }
 
-    @Test func `beside stored fields the compiler takes its own comparison for generic code`() {
+    @Test func `generic code uses the compiler's == if the author's is beside the stored fields`() {
         #expect(ByID(id: 1, text: "a") == ByID(id: 1, text: "b"))
         // Swift 6.3 synthesises a comparison before it has seen the macro's additions. Observation.md explains the
         // alternative.

@@ -30,7 +30,7 @@ struct UnorderedFieldTests {
     }
 
     @Test
-    func `an equal set or dictionary is no change, whatever its order`() {
+    func `an equal set or dictionary is no change, in any order`() {
         var bar = Bar()
         let ids = (0..<9).map { _ in UUID() }
         bar.prices = Dictionary(uniqueKeysWithValues: Drink.allCases.map { ($0, 1) })
@@ -46,7 +46,7 @@ struct UnorderedFieldTests {
     }
 
     @Test
-    func `two number keys of a field that are the same are an error, and none is lost`() throws {
+    func `a dictionary with two spellings of one number as keys is refused`() throws {
         let error = #expect(throws: JSONError.self) {
             try Bar(jsonBytes: Array(#"{"tables":{"1":"a","01":"b"}}"#.utf8))
         }

@@ -1,4 +1,4 @@
-// This file owns the tests of observers that read a whole state: by a comparison, its hash, its JSON or Codable.
+// This file owns the tests of observers that read a whole state by a comparison, a hash, JSON or Codable.
 
 import Foundation
 import Observation
@@ -59,7 +59,7 @@ struct WholeReadTests {
     private let owner = Owner(Album(tracks: [Track(id: "a"), Track(id: "b")], shelf: .room(Ink())))
 
     @Test(arguments: Reading.allCases)
-    func `a reader of a whole state is told of every change within`(reading: Reading) {
+    func `a reader of a whole state is notified of every change within`(reading: Reading) {
         let writes: [(Owner) -> Void] = [
             { $0.state.title = "x" },
             { $0.state.title += "y" },
@@ -80,7 +80,7 @@ struct WholeReadTests {
     }
 
     @Test(arguments: Reading.allCases)
-    func `a reader of a whole state is told when it is replaced`(reading: Reading) {
+    func `a reader of a whole state is notified when the state is replaced`(reading: Reading) {
         #expect(fires(owner, reading: { reading($0.state) }, writing: { $0.state = Album() }))
         #expect(fires(owner, reading: { reading($0.state) }, writing: { $0.state = Album(cover: Cover(artist: "b")) }))
         func replace(_ album: inout Album) { album = Album() }
@@ -88,7 +88,7 @@ struct WholeReadTests {
     }
 
     @Test(arguments: Reading.allCases)
-    func `a reader of a whole nested state is told of that one only`(reading: Reading) {
+    func `a reader of a whole nested state is notified of changes in that nested state only`(reading: Reading) {
         #expect(fires(owner, reading: { reading($0.state.cover) }, writing: { $0.state.cover.ink.color = "blue" }))
         #expect(fires(owner, reading: { reading($0.state.cover) }, writing: { $0.state.cover = Cover(artist: "z") }))
         #expect(!fires(owner, reading: { reading($0.state.cover) }, writing: { $0.state.title = "x" }))
@@ -109,7 +109,7 @@ struct WholeReadTests {
     }
 
     @Test
-    func `a copy that is edited and assigned back is told`() {
+    func `an edited copy that is assigned back notifies readers of the whole state`() {
         let isTold = fires(
             owner,
             reading: { _ = $0.state == Album() },
@@ -123,7 +123,7 @@ struct WholeReadTests {
     }
 
     @Test
-    func `an equal value is no change of the whole either`() {
+    func `a write of an equal value does not notify readers of the whole state`() {
         #expect(!fires(owner, reading: { _ = $0.state.hashValue }, writing: { $0.state.title = "t" }))
         #expect(!fires(owner, reading: { _ = $0.state.hashValue }, writing: { $0.state.cover.ink.color = "red" }))
         #expect(!fires(owner, reading: { _ = $0.state.cover.hashValue }, writing: { $0.state = $0.state }))
@@ -133,7 +133,7 @@ struct WholeReadTests {
     }
 
     @Test
-    func `a place that is made after the read tells its outer one`() {
+    func `an edit of a copy that is taken after the read notifies readers of the outer state`() {
         let owner = Owner(Album())
         let isTold = fires(
             owner,
@@ -147,7 +147,7 @@ struct WholeReadTests {
     }
 
     @Test
-    func `a reader of a whole observable value is told of every change`() {
+    func `a reader of a whole observable value is notified of every change`() {
         final class Holder {
             var value = Counted()
         }

@@ -133,7 +133,7 @@ class BaseModel<Content> {
 @Suite
 struct AwkwardTypeTests {
     @Test
-    func `members may be called as Swift's types`() throws {
+    func `members may have the names of Swift's types`() throws {
         let state = try SwiftNames.State(jsonBytes: Array(#"{"text":"a"}"#.utf8))
         #expect(state.text == "a")
         #expect(SwiftNames.PlainState(number: 2, level: 40).level == 9)

@@ -28,14 +28,14 @@ struct CounterStateTests {
     }
 
     @Test
-    func `a count beyond the range is clamped and told`() {
+    func `a count beyond the range is clamped and reported as a coercion`() {
         let recording = record { $0.p.count = 250 }
         #expect(recording.changes.map(\.text) == ["/p/count=100"])
         #expect(recording.coercions.map(\.text) == ["/p/count: 250 -> 100"])
     }
 
     @Test
-    func `a note changes nothing that anybody can see`() {
+    func `a write of the omitted note is no change`() {
         let recording = record { $0.p.note = "secret" }
         #expect(recording == Recording(hasOmittedWrite: true))
     }
@@ -68,7 +68,7 @@ struct CounterStateTests {
     }
 
     @Test
-    func `a reset reports each differing field below the halves`() {
+    func `a reset reports each field of the halves that differs`() {
         var state = CounterState()
         state.p.count = 7
         state.p.limits.warnAt = 9

@@ -116,12 +116,12 @@ enum Shown: String, CaseIterable, JSONCodable, Sendable { case all, open, done }
 @Suite
 struct DocumentedSamplesTests {
     @Test
-    func `the documented values are known`() {
+    func `the schema of the documented enum has its values`() {
         #expect(Shown.jsonSchema.document["enum"] == ["all", "open", "done"])
     }
 
     @Test
-    func `the documented wrapper trims, says what is left, and describes itself`() {
+    func `the documented wrapper trims, has the number of characters left, and has a schema`() {
         var draft = Draft()
         let recording = ChangeRecorder.record(&draft) { draft in
             draft.title = "  Hello"
@@ -143,7 +143,7 @@ struct DocumentedSamplesTests {
     }
 
     @Test
-    func `the documented state keeps in JSON what the page says`() {
+    func `the documented state has the documented JSON`() {
         let names = Note._$fields.map(\.name).filter { $0 != "edits" }
         #expect(names == ["text", "tags", "isPinned", "isOpen", "priority"])
         var old = OldWay(text: "a")
@@ -193,7 +193,7 @@ struct DocumentedSamplesTests {
     }
 
     @Test
-    func `the documented traps of derived values are there`() {
+    func `the documented traps of derived values exist`() {
         let article = Article()
         let wrong = article.observe { ($0.lastReview.round, $0.lastReview) }
         // ["/lastReview/round"]: a change of the reviewer goes unseen

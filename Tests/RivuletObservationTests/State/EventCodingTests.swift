@@ -68,7 +68,7 @@ struct EventCodingTests {
         (#"{"setLimits":[1,"x"]}"#, "warnAt, label", "/setLimits"),
         (#""setLimits""#, "needs the key \"warnAt\"", ""),
     ])
-    func `an error says what is wrong and where`(json: String, detail: String, pointer: String) {
+    func `an error has a detail and a pointer`(json: String, detail: String, pointer: String) {
         let error = #expect(throws: JSONError.self) { try SampleEvent(jsonBytes: [UInt8](json.utf8)) }
         #expect(error?.isMalformed == false)
         #expect(error?.detail.contains(detail) == true, "\(error?.detail ?? "")")
@@ -76,7 +76,7 @@ struct EventCodingTests {
     }
 
     @Test
-    func `malformed text is not taken for a mismatch`() {
+    func `malformed text is an error of the syntax, not a mismatch`() {
         let error = #expect(throws: JSONError.self) { try SampleEvent(jsonBytes: [UInt8](#"{"setCount":5"#.utf8)) }
         #expect(error?.isMalformed == true)
     }
@@ -101,7 +101,7 @@ struct EventCodingTests {
     ]
 
     @Test(arguments: envelopes)
-    func `events in events, and states, enums and arrays in them, read back`(
+    func `events that hold events, states, enums and arrays read back`(
         json: String,
         event: Envelope<SampleEvent>
     ) throws {
@@ -116,7 +116,7 @@ struct EventCodingTests {
         (#"{"setModes":{"_0":[]}}"#, .setModes([])),
         (#"{"inner":{"_0":{"setCount":{"_0":5}}}}"#, .inner(.setCount(5))),
     ])
-    func `defaults stand for what is absent, and Swift's form may be nested`(
+    func `absent payload values have their defaults, and Swift's form may be nested`(
         json: String,
         event: Envelope<SampleEvent>
     ) throws {
@@ -143,7 +143,7 @@ struct EventCodingTests {
     }
 
     @Test
-    func `an error lists and repeats no more names than people read`() {
+    func `an error lists 16 names at most, and shortens a long name`() {
         let name = String(repeating: "x", count: 1000)
         let error = #expect(throws: JSONError.self) { try SampleEvent(jsonBytes: [UInt8](#"{"\#(name)":1}"#.utf8)) }
         #expect(error?.detail.hasPrefix("there is no event \"\(name.prefix(64))…\"; use one of") == true)
@@ -169,7 +169,7 @@ struct EventCodingTests {
     }
 
     @Test
-    func `an event knows its name and whether its payload is for logs`() {
+    func `an event has its name, and a sensitive event is marked`() {
         #expect(SampleEvent.default.eventName == "default")
         #expect(SampleEvent.setCount(1).eventName == "setCount")
         #expect(SampleEvent.setNote("x").isSensitive)
@@ -186,7 +186,7 @@ struct EventCodingTests {
     }
 
     @Test
-    func `a number that JSON cannot carry is told`() {
+    func `a number that JSON cannot carry is reported`() {
         var writer = JSONWriter()
         SampleEvent.list([], last: .nan).encodeJSON(into: &writer)
         #expect(writer.hasUnrepresentableNumber)

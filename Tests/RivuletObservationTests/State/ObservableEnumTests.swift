@@ -33,7 +33,7 @@ struct ObservableEnumTests {
     }
 
     @Test
-    func `a case of the name none is no missing case`() throws {
+    func `a case named none is read as that case, not as nil`() throws {
         #expect(try Plan(jsonBytes: [UInt8](#""none""#.utf8)) == Plan.none)
     }
 
@@ -59,14 +59,14 @@ struct ObservableEnumTests {
         (#"{"failed":{"reason":"x"}}"#, "the case \"failed\" needs the key \"code\"", "/failed"),
         (#"{"screen":{"detail":{"zip":""}}}"#, "expected", "/screen/detail/zip"),
     ])
-    func `an error says what is wrong and where`(json: String, detail: String, pointer: String) {
+    func `an error has a detail and a pointer`(json: String, detail: String, pointer: String) {
         let error = #expect(throws: JSONError.self) { try Mode(jsonBytes: [UInt8](json.utf8)) }
         #expect(error?.detail.contains(detail) == true, "\(error?.detail ?? "")")
         #expect(error?.pointer == pointer)
     }
 
     @Test
-    func `a payload's own key _0 has nothing to do with Swift's form`() throws {
+    func `a payload's own key _0 is not taken for Swift's form`() throws {
         let value = Underscored.value(Underscore(_0: "x"))
         #expect(value.json == #"{"value":{"_0":"x"}}"#)
         #expect(try Underscored(jsonBytes: value.jsonBytes()) == value)
@@ -89,7 +89,7 @@ struct ObservableEnumTests {
     }
 
     @Test
-    func `another case, and another payload, are one change of the enum`() {
+    func `a new case is one change of the enum, and so is a new payload`() {
         var state = Workspace(mode: .editing(Address()))
         #expect(changes(&state) { $0.mode = .counting(1) } == [#"/mode {"counting":1}"#])
         #expect(changes(&state) { $0.mode.counting? += 1 } == [#"/mode {"counting":2}"#])
@@ -108,7 +108,7 @@ struct ObservableEnumTests {
     }
 
     @Test
-    func `a payload that moves to another case of its type is a new one there`() {
+    func `a payload that moves to another case of its type is one change of the enum`() {
         var state = Workspace(both: .left(Address()))
         let moved = changes(&state) { state in
             state.both.left?.city = "x"
@@ -145,7 +145,7 @@ struct ObservableEnumTests {
     }
 
     @Test
-    func `what is transient in a payload, or about the enum, is told`() {
+    func `changes of transient fields in a payload, and of a transient enum, are transient`() {
         var state = Workspace(ledger: .open(Book()))
         let recording = ChangeRecorder.record(&state) {
             $0.ledger.open?.isOpen = true
@@ -158,7 +158,7 @@ struct ObservableEnumTests {
     }
 
     @Test
-    func `a value written to a case's variable makes the enum this case`() {
+    func `a value written to a case's variable sets the enum to this case`() {
         var mode = Mode.idle
         mode.editing = Address()
         #expect(mode == .editing(Address()))
@@ -168,7 +168,7 @@ struct ObservableEnumTests {
     }
 
     @Test
-    func `a nil makes it the first case without values, if it was this case and there is such a case`() {
+    func `nil written to the present case's variable sets the enum to the first case without values, if any`() {
         var mode = Mode.counting(3)
         mode.editing = nil
         #expect(mode == .counting(3))
@@ -183,7 +183,7 @@ struct ObservableEnumTests {
     }
 
     @Test
-    func `a throw in the middle of an edit leaves the payload in its case`() {
+    func `a throw in the middle of an edit keeps the payload in its case`() {
         struct Interruption: Error {}
         func edit(_ address: inout Address?) throws {
             address?.city = "x"
@@ -208,7 +208,7 @@ struct ObservableEnumTests {
     }
 
     @Test
-    func `a member of the enum's own takes the place of the generated one`() {
+    func `a handwritten member replaces the generated member`() {
         #expect(Load<Int>.failed("x").failed)
         #expect(Load<Int>.again(.loaded(3)).again?.loaded == 3)
     }
@@ -233,7 +233,7 @@ struct ObservableEnumTests {
     }
 
     @Test
-    func `a recorded path into a case that the enum has not is refused`() throws {
+    func `a recorded path into a case other than the present one is refused`() throws {
         var mode = Mode.idle
         var reader = JSONReader([UInt8]("1".utf8))
         #expect(throws: JSONError.self) { try mode._$replace(at: ["editing", "zip"], json: &reader) }
@@ -244,7 +244,7 @@ struct ObservableEnumTests {
     }
 
     @Test
-    func `the field table lists the cases that have one value`() {
+    func `the field table lists the cases with one payload value`() {
         let mode = Workspace._$fields.first { $0.name == "mode" }
         let cases = mode?.nested?() ?? []
         #expect(cases.map(\.name) == ["editing", "counting", "table", "maybe", "plain", "screen", "pages"])
@@ -257,7 +257,7 @@ struct ObservableEnumTests {
     }
 
     @Test
-    func `the schema has one shape for each case and ends where a type holds itself`() {
+    func `the schema has one shape for each case, and a reference for a recursive type`() {
         let schema = Workspace.jsonSchema
         #expect(schema.accepts(path: ["mode", "editing", "city"]))
         #expect(schema.accepts(path: ["mode", "failed", "code"]))
@@ -274,7 +274,7 @@ struct ObservableEnumTests {
     // MARK: - Reads
 
     @Test
-    func `a derived value knows which part of a payload it read`() {
+    func `a derived value depends on the part of a payload that it reads`() {
         var state = Workspace(mode: .editing(Address()))
         var derived = state.observe { $0.mode.editing?.city }
         #expect(derived.keyPaths == ["/mode/editing/city"])
@@ -303,7 +303,7 @@ struct ObservableEnumTests {
     }
 
     @Test
-    func `observers of a payload's field are told of that field and of another case only`() {
+    func `observers of a payload's field are notified of that field and of a new case only`() {
         let owner = ObservedState(Workspace(mode: .editing(Address())))
         func tells(_ write: (ObservedState<Workspace>) -> Void) -> Bool {
             fires(owner, reading: { _ = $0.state.mode.editing?.city }, writing: write)

@@ -9,7 +9,7 @@ import Testing
 @Suite
 struct ObservableStateTests {
     @Test
-    func `the memberwise initialiser stays`() {
+    func `the memberwise initialiser still exists`() {
         let profile = Profile(id: "a", role: .admin, address: Address(city: "Ulm"), nickname: "x")
         #expect(profile.label == "a:0")
         #expect(profile.address.zip == 3000)
@@ -23,7 +23,7 @@ struct ObservableStateTests {
     }
 
     @Test
-    func `marks are no part of a value`() {
+    func `a recorded write of an equal value changes neither equality nor hash`() {
         var first = Profile(id: "a")
         let second = first
         ChangeRecorder.record(&first) { $0.address.city += "" }.expectNothing()
@@ -42,7 +42,7 @@ struct ObservableStateTests {
     }
 
     @Test
-    func `absent keys have their defaults and nested ones keep theirs`() throws {
+    func `absent keys have their defaults, also in nested states`() throws {
         let profile = try Profile(jsonBytes: [UInt8](#"{"address":{"zip":1},"id":"b","role":"admin"}"#.utf8))
         #expect(profile == Profile(id: "b", role: .admin, address: Address(zip: 1)))
     }
@@ -55,7 +55,7 @@ struct ObservableStateTests {
     }
 
     @Test
-    func `an unknown key is skipped or refused as the reader says`() throws {
+    func `an unknown key is skipped or refused, by the reader's option`() throws {
         var reader = JSONReader([UInt8](#"{"city":"x","new":{"a":[1]}}"#.utf8))
         #expect(try Address(json: &reader).city == "x")
         reader = JSONReader([UInt8](#"{"city":"x","_$mark":1}"#.utf8))
@@ -65,7 +65,7 @@ struct ObservableStateTests {
     }
 
     @Test
-    func `a state beside the types of its fields reads, writes and describes itself`() throws {
+    func `a state in one enum with the types of its fields has its JSON form and schema`() throws {
         let text = #"{"id":"all","filter":"open","other":"open","name":"ABCDE","title":"TITLE"}"#
         let json = #"{"filter":"open","name":"abcdefg","id":"all"}"#
         let state = try Feature.State(jsonBytes: [UInt8](json.utf8))
@@ -80,14 +80,14 @@ struct ObservableStateTests {
     }
 
     @Test
-    func `an error names the place`() {
+    func `an error has the pointer of the wrong value`() {
         let bytes = [UInt8](#"{"id":"a","address":{"zip":"x"}}"#.utf8)
         let error = #expect(throws: JSONError.self) { try Profile(jsonBytes: bytes) }
         #expect(error?.pointer == "/address/zip")
     }
 
     @Test
-    func `decoded values go through the wrappers and omitted ones are not taken`() throws {
+    func `decoded values go through the wrappers, and values for omitted fields are ignored`() throws {
         let json = #"{"percent":900,"share":-3,"secrets":["x"],"address":{"zip":1},"alert":{"zip":2},"name":"abcdef"}"#
         let wrapped = try Wrapped(jsonBytes: [UInt8](json.utf8))
         #expect(wrapped.percent == 100)
@@ -100,7 +100,7 @@ struct ObservableStateTests {
     }
 
     @Test
-    func `Codable speaks the JSON form`() throws {
+    func `Codable reads and writes the JSON form`() throws {
         var state = PublicState(value: 1.5, values: [1], plain: Plain(x: 2))
         state.passing = 3
         let encoder = JSONEncoder()
@@ -122,7 +122,7 @@ struct ObservableStateTests {
         (#"{"states":[],"home":{"city":5}}"#, "/home/city", "5}}"),
         (#"{"states":[],"parts":[{"id":1},{"id":2}, {"id":1}]}"#, "/parts/2", #"{"id":1}]"#),
     ])
-    func `the fault of a state within a value that is only Codable has its place`(
+    func `an error in a state within a value that is only Codable has its pointer`(
         json: String,
         pointer: String,
         fault: String
@@ -147,7 +147,7 @@ struct ObservableStateTests {
     }
 
     @Test
-    func `transient fields are for clients only`() {
+    func `transient fields are in clients' JSON only`() {
         var tree = Tree(name: "a", isOpen: true, children: [Tree(isOpen: true)])
         tree.shown = Tree(isOpen: true)
         #expect(tree.json.contains("isOpen"))
@@ -168,7 +168,7 @@ struct ObservableStateTests {
     }
 
     @Test
-    func `a path goes through arrays and wrappers but not to omitted fields`() throws {
+    func `a path leads through arrays and wrappers, but not to omitted fields`() throws {
         var tree = Tree(children: [Tree(name: "b")])
         tree.shown = Tree(name: "c")
         #expect(try value(of: tree, at: "/children/0/name") == "\"b\"")

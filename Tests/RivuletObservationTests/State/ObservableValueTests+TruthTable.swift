@@ -9,21 +9,21 @@ extension ObservableValueTests {
     private var freshOwner: CountedOwner { CountedOwner() }
 
     @Test
-    func `value field: a new value is told, an equal one is not, an edit in place always is`() {
+    func `value field: a new value notifies, an equal value does not, an edit in place always does`() {
         #expect(fires(freshOwner, reading: { _ = $0.state.count }, writing: { $0.state.count = 1 }))
         #expect(!fires(freshOwner, reading: { _ = $0.state.count }, writing: { $0.state.count = 0 }))
         #expect(fires(freshOwner, reading: { _ = $0.state.count }, writing: { $0.state.count += 0 }))
     }
 
     @Test
-    func `value field: an edit of a child is silent for the child and told for its field`() {
+    func `value field: an edit of a child notifies readers of the child's field, not readers of the child`() {
         #expect(!fires(freshOwner, reading: { _ = $0.state.child }, writing: { $0.state.child.g = 1 }))
         #expect(fires(freshOwner, reading: { _ = $0.state.child.g }, writing: { $0.state.child.g = 1 }))
         #expect(!fires(freshOwner, reading: { _ = $0.state.child.label }, writing: { $0.state.child.g = 1 }))
     }
 
     @Test
-    func `value field: a fresh child is told, but not to those who read only the old one`() {
+    func `value field: a new child notifies readers through the value, not readers of the old child`() {
         #expect(fires(freshOwner, reading: { _ = $0.state.child }, writing: { $0.state.child = Leaf(g: 1) }))
         let owner = freshOwner
         let old = owner.state.child
@@ -31,7 +31,7 @@ extension ObservableValueTests {
     }
 
     @Test
-    func `value field: an edited copy of a child is put back silently, for the edit was told already`() {
+    func `value field: an edited copy of a child notifies when it is edited, not when it is assigned back`() {
         let owner = freshOwner
         var copy = owner.state.child
         #expect(fires(owner, reading: { _ = $0.state.child.g }, writing: { _ in copy.g = 1 }))
@@ -40,7 +40,7 @@ extension ObservableValueTests {
     }
 
     @Test
-    func `value field: a write to a copy is told to the original's observers, but not to those of a copy()`() {
+    func `value field: a write to a copy notifies the original's observers, but not observers of a copy()`() {
         let owner = freshOwner
         var copy = owner.state
         #expect(fires(owner, reading: { _ = $0.state.count }, writing: { _ in copy.count = 1 }))
@@ -50,7 +50,7 @@ extension ObservableValueTests {
     }
 
     @Test
-    func `value field: who watches a value that is replaced as a whole is not told`() {
+    func `value field: a value that is replaced as a whole does not notify its readers`() {
         let owner = freshOwner
         #expect(!fires(owner, reading: { _ = $0.state.count }, writing: { $0.state = Counted(count: 5) }))
         #expect(fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.count = 6 }))

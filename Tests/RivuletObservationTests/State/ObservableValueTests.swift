@@ -11,7 +11,7 @@ struct ObservableValueTests {
     private let owner = CountedOwner()
 
     @Test
-    func `B-01: a value is an ObservableValue with an id that stays and a copy that has another`() {
+    func `B-01: a value is an ObservableValue with a constant id, and its copy() has another id`() {
         func id(_ value: some ObservableValue) -> UUID { value._$id }
         let leaf = Leaf()
         #expect(id(leaf) == id(leaf))
@@ -26,7 +26,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `B-03: the generated members are there to be called`() {
+    func `B-03: the generated members can be called`() {
         let value = External()
         #expect(fires(value, reading: { $0.read() }, writing: { $0.touch() }))
         #expect(value.withMutation(keyPath: \.count) { 7 } == 7)
@@ -83,7 +83,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `B-08: a write of an equal value is silent and is made all the same`() {
+    func `B-08: a write of an equal value is stored without a notification`() {
         #expect(!fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.count = 0 }))
         #expect(fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.count = 1 }))
         let object = EqualObject()
@@ -93,7 +93,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `B-08: a child with the same identity is assigned silently, and an equal one with another is not`() {
+    func `B-08: an assigned child notifies unless its identity is the same, even if it is equal`() {
         #expect(
             !fires(
                 owner,
@@ -110,7 +110,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `B-09: the comparer follows from the field's type, and the type's own one wins`() {
+    func `B-09: the comparer follows from the field's type, and the type's own comparer has priority`() {
         let compared = Owned(Compared())
         let object = compared.value.plainObject
         #expect(!fires(compared, reading: { _ = $0.value.number }, writing: { $0.value.number = 1 }))
@@ -129,25 +129,25 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `B-10: an in-place edit is told without a comparison, but not that of a child`() {
+    func `B-10: an in-place edit notifies without a comparison, but an edit of a child does not`() {
         #expect(fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.count += 0 }))
         #expect(!fires(owner, reading: { _ = $0.state.child }, writing: { $0.state.child.g = 1 }))
         #expect(fires(owner, reading: { _ = $0.state.child.g }, writing: { $0.state.child.g = 2 }))
     }
 
     @Test
-    func `B-10: an in-place edit counts as a read`() {
+    func `B-10: an in-place edit is a read of the field`() {
         #expect(fires(owner, reading: { $0.state.count += 1 }, writing: { $0.state.count = 7 }))
     }
 
     @Test
-    func `B-10: a child that is replaced from inside is told, as in @ObservableState`() {
+    func `B-10: a child that is replaced inside an edit notifies, as in @ObservableState`() {
         func replace(_ child: inout Leaf) { child = Leaf() }
         #expect(fires(owner, reading: { _ = $0.state.child }, writing: { replace(&$0.state.child) }))
     }
 
     @Test
-    func `B-10: observers are told when an edit is left by a throw`() {
+    func `B-10: observers are notified when an edit ends with a throw`() {
         struct Stop: Error {}
         func stop(_ count: inout Int) throws { throw Stop() }
         #expect(
@@ -163,7 +163,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `B-11: a reader of one field is not told of another`() {
+    func `B-11: a reader of one field is not notified of another field`() {
         #expect(!fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.title = "x" }))
         #expect(fires(owner, reading: { _ = $0.state.title }, writing: { $0.state.title = "y" }))
     }
@@ -193,7 +193,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `B-13: copy() has equal fields, and neither side tells the other's observers`() {
+    func `B-13: copy() has equal fields, and a write to either value does not notify the other's observers`() {
         owner.state.title = "same"
         let other = CountedOwner()
         other.state = owner.state.copy()
@@ -230,7 +230,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `B-15: an optional child counts as a child while it is there`() {
+    func `B-15: an optional child is treated as a child unless it is nil`() {
         #expect(fires(owner, reading: { _ = $0.state.maybe }, writing: { $0.state.maybe = Leaf() }))
         #expect(!fires(owner, reading: { _ = $0.state.maybe }, writing: { $0.state.maybe?.g = 1 }))
         #expect(fires(owner, reading: { _ = $0.state.maybe?.g }, writing: { $0.state.maybe?.g = 2 }))
@@ -239,7 +239,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `B-15: an edit of an array's element is told for the array and for the element`() {
+    func `B-15: an edit of an array's element notifies readers of the array and of the element`() {
         owner.state.items = [Leaf(), Leaf()]
         #expect(fires(owner, reading: { _ = $0.state.items.count }, writing: { $0.state.items[0].g = 1 }))
         let element = owner.state.items[1]
@@ -256,7 +256,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `B-16: in an @Observable owner the value must be ignored, or all of it is told`() {
+    func `B-16: an @Observable owner must ignore the value, or each write notifies readers of all fields`() {
         let owner = ObservableOwner()
         #expect(!fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.title = "x" }))
         #expect(fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.count = 1 }))
@@ -274,7 +274,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `identity takes no part in equality, hashing and coding`() throws {
+    func `the identity is no part of equality, hash and coding`() throws {
         let (first, second) = (Leaf(g: 1), Leaf(g: 1))
         #expect(first == second)
         #expect(first == first.copy())
@@ -294,7 +294,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `a value in a state is a leaf, recorded under its public names`() {
+    func `a value in a state is recorded as a whole, with its public names in JSON`() {
         var holder = LeafHolder()
         let recording = ChangeRecorder.record(&holder) { $0.leaf.g = 1 }
         #expect(recording.changes.map(\.path) == ["/leaf"])
@@ -309,7 +309,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `a state in a value is told of as a whole`() {
+    func `a state in a value notifies as a whole`() {
         let owner = Owned(AddressHolder())
         #expect(fires(owner, reading: { _ = $0.value.address.city }, writing: { $0.value.address.city = "x" }))
         #expect(fires(owner, reading: { _ = $0.value.address }, writing: { $0.value.address.city = "y" }))
@@ -317,7 +317,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `a key path of a field is the field, and of a computed member itself`() {
+    func `a field's key path observes the field, and a computed member's key path observes that member only`() {
         let value = External()
         let owner = Owned(value)
         #expect(fires(owner, reading: { $0.value.read() }, writing: { $0.value.count += 1 }))

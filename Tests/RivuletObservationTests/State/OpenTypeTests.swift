@@ -43,8 +43,7 @@ struct OpenTypeTests {
     private let holder = Holder(Parcel(content: Leaf()))
 
     @Test
-    func `B-08: a child in a field of generic type is assigned silently with the same identity, and told with another`()
-    {
+    func `B-08: an assigned child in a field of generic type notifies unless its identity is the same`() {
         let same = holder.value.content
         #expect(!fires(holder, reading: { _ = $0.value.content }, writing: { $0.value.content = same }))
         #expect(fires(holder, reading: { _ = $0.value.content }, writing: { $0.value.content = Leaf() }))
@@ -53,7 +52,7 @@ struct OpenTypeTests {
     }
 
     @Test
-    func `B-10: an edit of a child in a field of generic type is told by the child`() {
+    func `B-10: an edit of a child in a field of generic type notifies readers of the child's field`() {
         #expect(!fires(holder, reading: { _ = $0.value.content }, writing: { $0.value.content.g += 1 }))
         #expect(fires(holder, reading: { _ = $0.value.content.g }, writing: { $0.value.content.g += 1 }))
         func replace(_ leaf: inout Leaf) { leaf = Leaf() }
@@ -63,7 +62,7 @@ struct OpenTypeTests {
     }
 
     @Test
-    func `B-15: an optional child of generic type counts as a child while it is there, and one in an array does not`() {
+    func `B-15: an optional child of generic type is treated as a child, and an array's element is not`() {
         #expect(fires(holder, reading: { _ = $0.value.spare }, writing: { $0.value.spare = Leaf() }))
         #expect(!fires(holder, reading: { _ = $0.value.spare }, writing: { $0.value.spare?.g += 1 }))
         #expect(fires(holder, reading: { _ = $0.value.spare?.g }, writing: { $0.value.spare?.g += 1 }))
@@ -75,7 +74,7 @@ struct OpenTypeTests {
     }
 
     @Test
-    func `a field of the outer type's parameter, and one of any type, knows its child`() {
+    func `a field of the outer type's parameter, or of type Any, treats a child as a child`() {
         let layer = Holder(Crate<Leaf>.Layer(content: Leaf()))
         #expect(!fires(layer, reading: { _ = $0.value.content }, writing: { $0.value.content.g += 1 }))
         let lid = Holder(Crate<Leaf>.Lid(content: Leaf()))

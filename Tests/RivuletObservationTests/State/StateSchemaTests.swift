@@ -52,7 +52,7 @@ struct StateSchemaTests {
     }
 
     @Test
-    func `a default is told of every kind of type`() {
+    func `the schema has a default for every kind of type`() {
         #expect(
             defaults(Profile.self) == [
                 "role": "guest", "visits": 0, "address": ["city": "Bern", "zip": 3000], "default": false,
@@ -68,7 +68,7 @@ struct StateSchemaTests {
     }
 
     @Test
-    func `what is another value each time, or none of JSON, is no default`() {
+    func `a default that differs each time, or that JSON cannot carry, is not in the schema`() {
         let defaults = defaults(Mixture.self)
         #expect(Set(defaults.keys) == ["numbers", "texts", "text", "table", "chosen"])
         #expect(defaults["text"] == "x")
@@ -77,7 +77,7 @@ struct StateSchemaTests {
     }
 
     @Test
-    func `a generic state has defaults whatever its parameter is`() {
+    func `a generic state has defaults with any parameter`() {
         #expect(defaults(Loose<Int>.self) == ["values": []])
     }
 
@@ -91,7 +91,7 @@ struct StateSchemaTests {
     }
 
     @Test
-    func `an omitted field is not there, a transient one says so`() {
+    func `the schema has no omitted field, and marks a transient field`() {
         #expect(properties(Wrapped.self)?["secrets"] == nil)
         #expect(properties(Generic.self)?["passing"]?["x-rivulet-transient"] == true)
         #expect(properties(Generic.self)?["values"]?["x-rivulet-transient"] == nil)
@@ -123,7 +123,7 @@ struct StateSchemaTests {
     }
 
     @Test
-    func `what is read needs only fields without a default, and wrappers refuse nothing`() {
+    func `the schema of reading requires only fields without a default, and has no bounds of wrappers`() {
         let document = Wrapped.jsonSchema.document(.read)
         #expect(document["required"] == ["share", "address"])
         #expect(document["properties"]?["percent"] == ["type": "integer", "format": "int64", "default": 100])
@@ -161,7 +161,7 @@ struct StateSchemaTests {
         #"{"list":{"_0":[],"last":null}}"#,
         #"{"list":{"_0":[],"last":1.5}}"#, #"{"list":{"last":1}}"#, #"{"list":[]}"#, #""default""#, #"{"default":{}}"#,
     ])
-    func `the schema of events takes what the reader takes`(text: String) throws {
+    func `the schema of events accepts the same texts as the reader`(text: String) throws {
         let isRead =
             switch Result(catching: { try strictly(text) }) {
             case .success: true

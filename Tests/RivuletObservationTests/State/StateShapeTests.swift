@@ -37,7 +37,7 @@ struct OnlyNever: Equatable, Sendable {
     #endif
 }
 
-/// Every name that generated code uses for a parameter, a variable or a member.
+/// Fields with the names that generated code uses for its parameters, variables and members.
 @ObservableState
 struct Clashing: Equatable, Sendable {
     var name = 1
@@ -104,7 +104,7 @@ struct Available: Equatable, Sendable {
 @Suite
 struct StateShapeTests {
     @Test
-    func `conditional fields are fields, at the positions that the compiler gives them`() throws {
+    func `conditional fields are fields at their positions in the source`() throws {
         let names = ["first", "platform", "last", "child"]
         #expect(Conditional._$fields.map(\.name) == names)
         var state = Conditional()
@@ -122,7 +122,7 @@ struct StateShapeTests {
     }
 
     @Test
-    func `a state whose fields are all switched off is empty`() throws {
+    func `a state with all its fields disabled by #if is empty`() throws {
         #expect(OnlyNever().json == "{}")
         #expect(OnlyNever._$fields.isEmpty)
         #expect(try OnlyNever(jsonBytes: [UInt8]("{}".utf8)) == OnlyNever())

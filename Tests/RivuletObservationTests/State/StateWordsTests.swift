@@ -56,7 +56,7 @@ struct StateWordsTests {
     }
 
     @Test
-    func `fields of all kinds have the words in their schema`() {
+    func `fields of all kinds list the words in their schema`() {
         let drinks = Self.drinks
         #expect(schema("drink") == drinks)
         #expect(schema("boxed") == drinks)
@@ -70,7 +70,7 @@ struct StateWordsTests {
     }
 
     @Test
-    func `events have the words in their schema`() {
+    func `events list the words in their schema`() {
         let schemas = Event.eventCases.map { $0.schema.document["properties"] }
         #expect(schemas[0] == ["pick": Self.drinks])
         #expect(schemas[1]?["resize"]?["properties"]?["_0"] == Self.sizes)
@@ -79,7 +79,7 @@ struct StateWordsTests {
     }
 
     @Test
-    func `TypeScript has them as unions, and no path goes below one`() {
+    func `TypeScript has the words as unions, and no path leads below a word`() {
         var types = TypeScriptDeclarations(comment: "x", names: ["Order", "KeyPath"])
         types.declare("Order", Order.jsonSchema, comment: "o")
         types.declareKeyPaths("KeyPath", of: Order.jsonSchema, comment: "k")
@@ -106,7 +106,7 @@ struct StateWordsTests {
         ("/boxed", #""tea""#), ("/stage/served/at", "2"), ("/all/2", nil), ("/byGuest/bob", nil),
         ("/stage/made", nil),
     ])
-    func `what a path of the schema leads to is found there`(path: String, value: String?) throws {
+    func `a path that the schema accepts leads to its value`(path: String, value: String?) throws {
         let order = Order(stage: .served(.tea, at: .large))
         let tokens = try JSONPointer(parsing: path).tokens
         #expect(Order.jsonSchema.accepts(path: tokens[...]))
@@ -116,7 +116,7 @@ struct StateWordsTests {
     }
 
     @Test(arguments: ["/drink/x", "/mood/x", "/size/0", "/boxed/x", "/all/0/x", "/stage/made/x"])
-    func `a path below a word is none`(path: String) throws {
+    func `the schema refuses a path below a word`(path: String) throws {
         #expect(!Order.jsonSchema.accepts(path: try JSONPointer(parsing: path).tokens[...]))
     }
 

@@ -2,7 +2,7 @@
 
 import RivuletObservation
 
-/// The same source, used by the macro.
+/// The source with the macro.
 @ObservableValue
 struct ObservedShapes: ObserverShapes {
     var log: [String] = []

@@ -1,7 +1,7 @@
 // This file owns the common interface of a plain struct and an observable value of the same source: property observers
 // of every shape.
 
-/// The members of both.
+/// The members that both types have.
 protocol ObserverShapes {
     var log: [String] { get set }
     var name: String { get set }

@@ -100,7 +100,7 @@ struct OracleGroup: Equatable, Sendable, Identifiable {
     var level: Int = 0
 }
 
-/// A wrapper of a nested state that is created again after every edit, and that changes its value.
+/// A wrapper that is created again after every edit of its nested state, and makes the state's number even.
 struct Even: ObservableWrapper, Equatable, Sendable {
     var wrappedValue: OracleInner
 

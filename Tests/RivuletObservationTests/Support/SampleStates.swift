@@ -102,7 +102,9 @@ struct Tree: Equatable, Sendable {
     var ratio: Double?
 }
 
-/// A feature in the form that apps have: a state beside the types of its fields, which no extension can see.
+/// A feature as apps write it: an enum that contains a state and the types of the state's fields.
+///
+/// The generated extensions are outside the enum, so they do not see the short names of these types.
 enum Feature {
     enum Filter: String, JSONCodable, Codable, Sendable { case all, open }
 

@@ -114,7 +114,7 @@ public struct OpenValue<Element: Sendable & Equatable>: Sendable {
     }
 }
 
-/// A value with a computed member over storage that only key paths can name.
+/// A value with a computed member, which observers reach by its key path only.
 @ObservableValue
 struct External: Sendable {
     static let outside = Mutex(0)

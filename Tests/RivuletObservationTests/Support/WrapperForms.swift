@@ -1,4 +1,4 @@
-// This file owns the same state in both forms of a field in a wrapper.
+// This file owns one state in two sources: fields with `@Wrapped`, and fields in the long form.
 
 import RivuletObservation
 import SeededRandom
@@ -71,7 +71,7 @@ struct LongForm: WrapperForms {
     }
 }
 
-/// A state that presents itself.
+/// A state that presents a state of its own type.
 @ObservableState
 struct Menu: Equatable, Sendable {
     var title = ""

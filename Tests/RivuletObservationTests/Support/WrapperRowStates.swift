@@ -75,7 +75,7 @@ struct Overloads: Equatable, Sendable {
 
 /// A range that is evaluated at every write.
 ///
-/// It has a separate state, because all uses count.
+/// The range is in a state of its own, because each evaluation changes it.
 @ObservableState
 struct Growing: Equatable, Sendable {
     @ObservableStateWrapper(Clamped<Int>.self, config: GrowingRange.next)

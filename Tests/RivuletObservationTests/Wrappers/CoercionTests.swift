@@ -40,7 +40,7 @@ struct CoercionTests {
     // MARK: - Initialisers
 
     @Test(arguments: places)
-    func `a value that an initialiser was given is reported where it is put`(
+    func `a coercion in an initialiser is reported at the path where the value is put`(
         place: (path: String, put: @Sendable (inout Panel, Gauge) -> Void)
     ) {
         let found = coercions { place.put(&$0, Gauge(id: 7, level: 200, name: "abcd", dial: Dial(turn: 11))) }
@@ -52,13 +52,13 @@ struct CoercionTests {
     }
 
     @Test
-    func `the author's default is nobody's coercion`() {
+    func `the coercion of an author's default is not reported`() {
         #expect(coercions { $0.gauges.append(.plain(1)) } == [])
         #expect(coercions { $0.gauge.dial = Dial() } == [])
     }
 
     @Test
-    func `what an initialiser was given is told although the field had that value before`() {
+    func `a coercion in an initialiser is reported although the field's value stays the same`() {
         var panel = Panel()
         panel.gauges.append(Gauge(id: 1, level: 100, name: ""))
         let found = coercions(in: panel) { $0.gauges[id: 1] = Gauge(id: 1, level: 300, name: "") }
@@ -66,7 +66,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `an element that was there does not stand for a new one with its value`() {
+    func `a coercion is reported at the new element, not at an earlier element with an equal value`() {
         var panel = Panel()
         panel.gauges = [Gauge(id: 1, level: 100, name: ""), Gauge(id: 2, level: 100, name: "")]
         panel.list = [Gauge(id: 1, level: 100, name: "")]
@@ -88,7 +88,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `each note is used once, the oldest first`() {
+    func `each record of a coercion is used once, the oldest first`() {
         let found = coercions { panel in
             for (id, level) in [(1, 200), (2, 300), (3, 100)] {
                 panel.gauges.append(Gauge(id: id, level: level, name: ""))
@@ -98,7 +98,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `a value that is thrown away is not reported`() {
+    func `a coercion in a discarded value is not reported`() {
         #expect(coercions { _ in _ = Gauge(id: 1, level: 200, name: "") } == [])
         #expect(
             coercions { panel in
@@ -112,7 +112,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `a later write to a new value counts`() {
+    func `a later write to a new value replaces its record`() {
         let found = coercions { panel in
             panel.gauges.append(Gauge(id: 1, level: 200, name: ""))
             panel.gauges[id: 1]?.level = 5
@@ -124,7 +124,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `a generic state's initialiser is noted for its own type`() {
+    func `a coercion in a generic state's initialiser is recorded for its own type`() {
         let found = coercions { panel in
             panel.slot = Slot(limit: 1, value: -5)
             panel.text = Slot(limit: "", value: "x")
@@ -138,7 +138,7 @@ struct CoercionTests {
         #"{"id":7,"level":200,"name":"abcd","dial":{"turn":11}}"#
 
     @Test(arguments: places)
-    func `a value that was read before the run is reported where it is put`(
+    func `a coercion in JSON that was read before the run is reported at the path where the value is put`(
         place: (path: String, put: @Sendable (inout Panel, Gauge) -> Void)
     ) throws {
         let (gauge, records) = try decode(Gauge.self, Self.document)
@@ -151,7 +151,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `values that were read have notes of their own, down to nested ones`() throws {
+    func `each value that was read from JSON has its own records, also for nested values`() throws {
         let text =
             #"[{"id":1,"name":"","dial":{"turn":99}},{"id":2,"name":"wxyz","dial":{"turn":98}},{"id":3,"name":""}]"#
         let (gauges, records) = try decode(Keyed<Gauge>.self, text)
@@ -168,7 +168,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `an edit of a value that was read keeps its other notes`() throws {
+    func `an edit of a value that was read from JSON keeps the records of its other fields`() throws {
         let (gauge, records) = try decode(Gauge.self, Self.document)
         let found = coercions(records: records) { panel in
             var gauge = gauge
@@ -182,7 +182,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `a later write that is taken as it is takes the note of a document back`() throws {
+    func `a later write that a wrapper does not change removes the record from the document`() throws {
         let (gauge, records) = try decode(Gauge.self, Self.document)
         let found = coercions(records: records) { panel in
             panel.gauge = gauge
@@ -194,7 +194,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `a document that is merged in a run is reported`() throws {
+    func `a coercion in a document that is merged in a run is reported`() throws {
         let text =
             #"{"gauge":{"level":-1,"dial":{"turn":11}},"boxed":{"name":"abcd"},"gauges":[\#(Self.document)],"slot":{"value":-1}}"#
         var reader = JSONReader(Array(text.utf8))
@@ -210,7 +210,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `a value that was read and never put into the state is not reported`() throws {
+    func `a coercion in a value that was read but not put into the state is not reported`() throws {
         let (_, records) = try decode(Gauge.self, Self.document)
         #expect(records != nil)
         #expect(
@@ -219,7 +219,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `a document that a wrapper takes as it is leaves no notes, nor one that fails`() throws {
+    func `a document without coercions leaves no records, and neither does a document that fails`() throws {
         #expect(try decode(Gauge.self, #"{"id":7,"level":20,"name":"a"}"#).1 == nil)
         #expect(throws: JSONError.self) { try decode(Gauge.self, #"{"level":200,"name":"abcd"}"#) }
         #expect(try decode(Gauge.self, #"{"id":7,"level":20,"name":"a"}"#).1 == nil)
@@ -229,7 +229,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `notes are bounded`() {
+    func `the number of records is limited`() {
         let found = coercions { panel in
             panel.dials = (0..<CoercionRecords.recordsMax + 5).map { _ in Dial(turn: 11) }
         }
@@ -239,7 +239,7 @@ struct CoercionTests {
     // MARK: - Values without a place
 
     @Test
-    func `an element of an array that is edited has its position in its path`() {
+    func `a coercion in an edited element of an array has the element's index in its path`() {
         var panel = Panel()
         panel.list = [.plain(1), .plain(2)]
         let found = coercions(in: panel) { panel in
@@ -251,7 +251,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `copies do not share what is written to one of them`() {
+    func `a write to one copy does not change the records of another copy`() {
         var panel = Panel()
         panel.list = [.plain(1)]
         let earlier = ChangeRecorder.record(&panel) { $0.list[0].level = 200 }
@@ -271,7 +271,7 @@ struct CoercionTests {
     }
 
     @Test
-    func `a new root is looked through`() {
+    func `coercions in a replaced root are reported`() {
         let found = coercions { panel in
             var fresh = Panel()
             fresh.optional = Gauge(id: 1, level: 200, name: "")

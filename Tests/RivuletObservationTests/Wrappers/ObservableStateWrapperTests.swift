@@ -36,13 +36,13 @@ struct ObservableStateWrapperTests {
     }
 
     @Test
-    func `A-05: a read is noted for the field alone`() {
+    func `A-05: a reader of a field is notified of that field only`() {
         #expect(fires(owner, reading: { _ = $0.state.percent }, writing: { $0.state.percent = 9 }))
         #expect(!fires(owner, reading: { _ = $0.state.percent }, writing: { $0.state.count = 9 }))
     }
 
     @Test
-    func `A-06: every whole-value write is told, of an equal value too`() {
+    func `A-06: every whole-value write notifies, also with an equal value`() {
         #expect(fires(owner, reading: { _ = $0.state.percent }, writing: { $0.state.percent = 50 }))
         #expect(owner.state.percent == 50)
         // A change stream has the net difference, independent of notifications to observers.
@@ -51,7 +51,7 @@ struct ObservableStateWrapperTests {
     }
 
     @Test
-    func `A-07: every edit in place is told, and one of a nested state tells its fields only`() {
+    func `A-07: every edit in place notifies, and an edit of a nested state notifies readers of its field only`() {
         #expect(fires(owner, reading: { _ = $0.state.percent }, writing: { $0.state.percent += 0 }))
         #expect(fires(owner, reading: { _ = $0.state.boxed.city }, writing: { $0.state.boxed.city = "x" }))
         #expect(!fires(owner, reading: { _ = $0.state.boxed.zip }, writing: { $0.state.boxed.city = "y" }))
@@ -59,7 +59,7 @@ struct ObservableStateWrapperTests {
     }
 
     @Test
-    func `A-09: the second face reads and writes through the wrapper, and counts as the field`() {
+    func `A-09: the projected value reads and writes through the wrapper, and notifies as the field`() {
         var state = Overloads()
         #expect(state.$both == 60)
         let recording = ChangeRecorder.record(&state) { $0.$both = 80 }
@@ -71,14 +71,14 @@ struct ObservableStateWrapperTests {
     }
 
     @Test
-    func `A-11: an optional without a value is nil, another field waits for the initialiser`() {
+    func `A-11: an optional without a value is nil, and another field needs an initialiser's value`() {
         let state = Injected(address: Address(city: "x"), number: 1, spelledOut: nil)
         #expect(state.byStorage.city == "x")
         #expect(state.question == nil)
     }
 
     @Test
-    func `A-12: an optional that is spelled out waits for the initialiser`() {
+    func `A-12: a field of type Optional<T> needs an initialiser's value`() {
         #expect(Injected(address: Address(), number: 1, spelledOut: 3).spelledOut == 3)
     }
 
@@ -110,7 +110,7 @@ struct ObservableStateWrapperTests {
     }
 
     @Test
-    func `A-18: a value seen inside of an edit may be out of range, and is not after it`() {
+    func `A-18: a value may be out of range inside an edit, and is in range after the edit`() {
         func edit(_ value: inout Int) -> Int {
             value = 500
             return value
@@ -125,7 +125,7 @@ struct ObservableStateWrapperTests {
     }
 
     @Test
-    func `A-19: an omitted field is live and observable, in no document, and its default after a restart`() throws {
+    func `A-19: an omitted field is observable, is in no document, and has its default after a restart`() throws {
         var state = Collections()
         state.hidden = ["x"]
         #expect(state.hidden == ["x"])
@@ -136,7 +136,7 @@ struct ObservableStateWrapperTests {
     }
 
     @Test
-    func `A-20: a large boxed value is edited where it is, and a shared one leaves the original alone`() {
+    func `A-20: a large boxed value is edited in place, and an edit of a shared value leaves the original alone`() {
         var state = Collections()
         state.many = Array(0..<100_000)
         state.many.reserveCapacity(200_000)
@@ -151,7 +151,7 @@ struct ObservableStateWrapperTests {
     }
 
     @Test
-    func `A-21: presenting, replacing and dismissing are told; an edit of the child tells the child's fields only`() {
+    func `A-21: presenting, replacing and dismissing notify; an edit of the child notifies its field only`() {
         let read: (ObservedState<Screen>) -> Void = { _ = $0.state.alert }
         #expect(fires(owner, reading: read, writing: { $0.state.alert = Address() }))
         #expect(!fires(owner, reading: read, writing: { $0.state.alert?.city = "x" }))
@@ -164,7 +164,7 @@ struct ObservableStateWrapperTests {
     }
 
     @Test
-    func `A-22: what a wrapper keeps beside its value is lost with each write`() {
+    func `A-22: a wrapper's other properties are lost with each write`() {
         var state = Overloads()
         state.$projected.writes = 5
         #expect(state.$projected.writes == 0)
@@ -175,7 +175,7 @@ struct ObservableStateWrapperTests {
     }
 
     @Test
-    func `A-23: the names that generated code needs are there`() {
+    func `A-23: the names that generated code needs exist`() {
         let state = Screen()
         #expect(state._$observationRegistrar == ObservationStateRegistrar())
         #expect(state._$node == nil)

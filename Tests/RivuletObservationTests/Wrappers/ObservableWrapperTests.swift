@@ -19,7 +19,7 @@ struct ObservableWrapperTests {
     }
 
     @Test
-    func `an edit in place sees the value that it wrote until it ends`() {
+    func `an edit in place sees its own value until it ends`() {
         func edit(_ value: inout Int) -> Int {
             value = 500
             return value
@@ -30,7 +30,7 @@ struct ObservableWrapperTests {
     }
 
     @Test
-    func `an edit that is left by a throw is clamped too`() {
+    func `an edit that ends with a throw is clamped too`() {
         struct Interruption: Error {}
         func edit(_ value: inout Int) throws {
             value = 500
@@ -42,7 +42,7 @@ struct ObservableWrapperTests {
     }
 
     @Test
-    func `a coercion to the same value is told although nothing changed`() {
+    func `a coercion to the same value is reported although nothing changed`() {
         var state = Wrapped()
         let recording = ChangeRecorder.record(&state) { state in
             state.percent = 250
@@ -65,7 +65,7 @@ struct ObservableWrapperTests {
     }
 
     @Test
-    func `what is clamped outside of the state is not told`() {
+    func `a coercion outside the state is not reported`() {
         var state = PairOfWrapped()
         let recording = ChangeRecorder.record(&state) { state in
             var copy = state.first
@@ -78,14 +78,14 @@ struct ObservableWrapperTests {
     }
 
     @Test
-    func `a fresh value whose initialiser clamps is a coercion`() {
+    func `a value that its initialiser clamps is reported as a coercion`() {
         var state = PairOfWrapped()
         let recording = ChangeRecorder.record(&state) { $0.first = Wrapped(share: 9, address: Address(city: "x")) }
         #expect(recording.coercions.map(\.text) == ["/first/share: 9 -> 1"])
     }
 
     @Test
-    func `an omitted field is live but never reported`() {
+    func `an omitted field can be written but is never a change`() {
         var state = Wrapped()
         let recording = ChangeRecorder.record(&state) { $0.secrets.append("x") }
         #expect(recording == Recording(hasOmittedWrite: true))
@@ -93,7 +93,7 @@ struct ObservableWrapperTests {
     }
 
     @Test
-    func `an omitted field that is all that differs in a replaced value is no change`() {
+    func `a replaced value that differs in an omitted field only is no change`() {
         var state = PairOfWrapped()
         let recording = ChangeRecorder.record(&state) { state in
             var other = Wrapped(share: 1)
@@ -104,7 +104,7 @@ struct ObservableWrapperTests {
     }
 
     @Test
-    func `a box edits its value in place and copies it only when shared`() {
+    func `a box edits its value in place, and copies it only if it is shared`() {
         var box = Box([1, 2, 3])
         box.wrappedValue.reserveCapacity(100)
         let address = box.wrappedValue.bufferAddress
@@ -148,7 +148,7 @@ struct ObservableWrapperTests {
     }
 
     @Test
-    func `the projected handle reads and writes the child`() {
+    func `the projected value reads and writes the child`() {
         var state = Wrapped()
         #expect(!state.$alert.isPresented)
         let recording = ChangeRecorder.record(&state) { $0.$alert = PresentationState(wrappedValue: Address()) }
@@ -165,7 +165,7 @@ struct ObservableWrapperTests {
     }
 
     @Test
-    func `a clamped value of a type without a number keeps its shape`() {
+    func `a clamped value that is no number has no bounds in its schema`() {
         let schema = Clamped<String>.jsonSchema(of: .string(), config: "a"..."b")
         #expect(schema.document["minimum"] == nil)
         #expect(schema.document["type"] == "string")

@@ -57,7 +57,7 @@ import Testing
         #expect(recording.changes.map(\.text) == ["/scaled=8"])
     }
 
-    @Test func `a state presents itself`() {
+    @Test func `a state presents a state of its own type`() {
         var menu = Menu(submenu: Menu(title: "a"))
         let recording = ChangeRecorder.record(&menu) { $0.submenu?.submenu = Menu(title: "b") }
         #expect(recording.changes.map(\.path) == ["/submenu/submenu"])
