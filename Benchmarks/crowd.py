@@ -31,7 +31,7 @@ CONNECTING_MOST = 512
 READ_MOST, MUTE_SECONDS, REST_SECONDS = 120.0, 12.0, 10.0
 #: The bounds of the goals: bytes for each connection beside three snapshots, `heldBytesMax`, and `heldBodyBytesMax`.
 CONNECTION_BYTES, HELD_BYTES, HELD_BODY_BYTES = 8 << 10, 256 << 20, 64 << 20
-#: The most bytes by which two streams differ: in names that are deflated, and in the time of a shared snapshot.
+#: The most bytes by which two streams differ: their compressed names, and the age of a shared snapshot.
 SLACK = 256
 COMMAND = "Benchmarks/run crowd"
 

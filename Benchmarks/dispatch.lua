@@ -1,4 +1,4 @@
--- wrk script: each request dispatches an event that changes something, to one of so many sessions in turn.
+-- wrk script: each request dispatches an event that changes the state, to each of the sessions in turn.
 --
 --   wrk ... -s dispatch.lua URL -- SESSIONS EVENT [FIRST SESSION]
 --

@@ -22,7 +22,7 @@ class Goal:
     must: float
     aim: float
     unit: str = ""
-    is_least: bool = False  # More is better.
+    is_least: bool = False  # True if more is better.
     #: Counted and not timed, so that it is also valid on a busy machine.
     is_counted: bool = False
 

@@ -2,7 +2,7 @@
 //
 //   cc -O2 -std=c11 -o commit commit.c -lsqlite3 && ./commit FOLDER sqlite|fdatasync BATCH SECONDS
 //
-// sqlite     a transaction of BATCH inserts of 200 bytes, with an integer key: WAL, synchronous FULL, statements kept
+// sqlite     a transaction of BATCH inserts of 200 bytes, with an integer key: WAL, synchronous FULL, prepared once
 // fdatasync  one write of BATCH times 200 bytes over blocks that the file has already, as in a WAL, and its fdatasync
 //
 // Each commit is timed. The output is one line of JSON.

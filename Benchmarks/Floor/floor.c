@@ -19,7 +19,7 @@ enum { topics_max = 1024, received_max = 65536, frame_max = 64 };
 
 typedef struct {
     uv_tcp_t handle;
-    int topic, place; // of a stream, where it is among those of its topic
+    int topic, place; // of a stream: its topic, and its index in the topic's list
     bool streams;
 } Connection;
 

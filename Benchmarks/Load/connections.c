@@ -79,7 +79,7 @@ void send_bytes(Connection *connection, const char *bytes, size_t count)
         ssize_t sent = send(connection->socket, bytes, count, MSG_NOSIGNAL);
         // Requests are small: the socket has room for them at once.
         if (sent < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-        if (sent < 0) return; // The next read says that the connection has ended.
+        if (sent < 0) return; // The next read reports the end of the connection.
         bytes += sent;
         count -= (size_t)sent;
     }

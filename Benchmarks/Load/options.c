@@ -116,7 +116,7 @@ void read_options(int argc, char **argv)
     };
     for (int row = 0; row < row_count; row++) known[row] = (struct option){rows[row].name, required_argument, NULL, row};
     for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        if (option == '?') exit(1); // getopt has said why.
+        if (option == '?') exit(1); // getopt has printed the reason.
         if (option == option_random) options.has_random_topics = true;
         else if (option == option_pid) read_processes_option(optarg);
         else if (option == option_help) { fputs(usage, stdout); exit(0); }

@@ -114,7 +114,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `a peer that takes nothing is closed when its time has passed`() throws {
+    @Test func `a peer that takes nothing is closed after its time limit`() throws {
         let harness = try LoopHarness()
         let client = try TestClient(port: harness.port, receiveBufferBytes: 4_096)
         let id = try harness.nextOpened()
@@ -164,7 +164,7 @@ import Testing
         try client?.resetOnClose()
         client = nil
         guard case .closed(id, .failed(let error)) = try harness.events.take() else {
-            Issue.record("a reset was not told")
+            Issue.record("the reset was not reported")
             return
         }
         #expect(error.name == "ECONNRESET")
@@ -172,7 +172,7 @@ import Testing
         harness.stop()
     }
 
-    @Test func `a write to a peer that has gone closes the connection and does not stop the program`() throws {
+    @Test func `a write to a vanished peer closes the connection and does not stop the program`() throws {
         let harness = try LoopHarness { loop, delegate in
             delegate.onOpen = { loop.pauseReading($0) }
         }
@@ -187,7 +187,7 @@ import Testing
         }
         #expect(last == .closed)
         guard case .closed(id, .failed) = try harness.events.take() else {
-            Issue.record("the failure was not told")
+            Issue.record("the failure was not reported")
             return
         }
         harness.stop()

@@ -34,7 +34,7 @@ import Testing
         for thread in threads { thread.join() }
     }
 
-    @Test func `a group finds that its port is taken, even by another group`() throws {
+    @Test func `a group reports a port in use, even if another group uses it`() throws {
         let first = try (0..<2).map { try EventLoop(index: $0) }
         let port = try ListenerGroup.bind(host: "127.0.0.1", port: 0, loops: first)
         let second = try (0..<2).map { try EventLoop(index: $0) }

@@ -29,7 +29,7 @@ struct CounterAppTests {
     }
 
     @Test
-    func `a count out of its range ends at the bound, and stays unchanged there`() async {
+    func `a count out of its range is set to the bound, and stays there`() async {
         let store = TestStore(CounterApp())
         await store.send(.setCount(-5)) { $0.t.lastEvent = "setCount" }
         await store.send(.setStep(99)) {
@@ -48,7 +48,7 @@ struct CounterAppTests {
     }
 
     @Test
-    func `reaching the limit from below warns, and a dismissed warning comes back only from below`() async {
+    func `a count that rises to the limit warns, and a dismissed warning does not return above the limit`() async {
         let store = TestStore(CounterApp())
         await store.send(.setLimits(warnAt: 10, label: "high")) {
             $0.p.limits.warnAt = 10

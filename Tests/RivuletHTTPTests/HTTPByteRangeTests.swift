@@ -10,7 +10,7 @@ import Testing
         ("bytes=-100", 0..<10), ("BYTES=1-2", 1..<3), ("bytes= 1 - 2 ", 1..<3), ("bytes=9-9", 9..<10),
         ("bytes=2-99999999999999999999", 2..<10), ("bytes=-99999999999999999999", 0..<10),
     ])
-    func `one range is these bytes of ten`(_ field: String, _ range: Range<Int>) {
+    func `a single range selects these bytes of ten`(_ field: String, _ range: Range<Int>) {
         #expect(HTTPByteRange(field, length: 10) == .part(range))
     }
 

@@ -41,7 +41,7 @@ import Testing
         #expect(connection.deadline == .idle)
     }
 
-    @Test func `many requests in one read are the same in any cut`() {
+    @Test func `many requests in one read are parsed the same in any cut`() {
         let reading = HTTPReading.of(String(repeating: get, count: 200))
         #expect(reading.requests.count == 200)
         #expect(reading.refusal == nil && !reading.isClosed)
@@ -208,7 +208,7 @@ import Testing
         ("", "close"), ("GET", "408"), ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n", "408"),
         ("GET / HTTP/1.1\r\nHost: h\r\n\r\n", "wait"),
     ])
-    func `a deadline that passes closes silently or says 408`(text: String, expected: String) {
+    func `at a deadline a connection closes silently or answers 408`(text: String, expected: String) {
         var connection = HTTPConnection()
         _ = receive(text, &connection)
         #expect(name(connection.deadlinePassed(limits: limits)) == expected)

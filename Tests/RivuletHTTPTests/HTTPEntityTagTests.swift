@@ -24,7 +24,7 @@ import Testing
         #expect(HTTPEntityTag.matchesStrongly(field, tag: tag) == matches)
     }
 
-    @Test func `a list gives its tags in order or nothing`() {
+    @Test func `a list returns its tags in order, or nothing if it is malformed`() {
         #expect(HTTPEntityTag.list("\"a\", W/\"b,c\"") == ["\"a\"", "W/\"b,c\""])
         #expect(HTTPEntityTag.list("") == [])
         #expect(HTTPEntityTag.list("\"a\" x") == nil)

@@ -29,7 +29,7 @@ import Testing
         #expect(request.headers.bytes(of: "host").map(Array.init) == Array("h".utf8))
     }
 
-    @Test func `a header value keeps bytes above ASCII`() throws {
+    @Test func `a header value keeps bytes beyond ASCII`() throws {
         let request = try oneRequest("GET / HTTP/1.1\r\nHost: h\r\nName: Zoë\r\n\r\n")
         #expect(request.headers["name"] == "Zoë")
     }
@@ -56,7 +56,7 @@ import Testing
         #expect(try oneRequest("GET / HTTP/1.1\r\nHost: h\r\n\r\n").query == nil)
     }
 
-    @Test func `an absolute target gives the host and the path`() throws {
+    @Test func `an absolute target has the host and the path`() throws {
         let request = try oneRequest("GET http://other:81/p?q HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(request.host == "other:81")
         #expect(request.path == "/p")

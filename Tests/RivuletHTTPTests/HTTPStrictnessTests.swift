@@ -178,12 +178,12 @@ import Testing
         var connection = HTTPConnection()
         let limits = HTTPLimits()
         guard case .refuse = connection.receive(Array("\n".utf8).span, limits: limits) else {
-            Issue.record("a bare line feed was taken")
+            Issue.record("a bare line feed was accepted")
             return
         }
         let request = Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
         guard case .wait = connection.receive(request.span, limits: limits) else {
-            Issue.record("a request was taken after a refusal")
+            Issue.record("a request was accepted after a refusal")
             return
         }
         #expect(connection.deadline == nil)

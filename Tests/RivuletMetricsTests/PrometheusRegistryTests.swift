@@ -97,7 +97,7 @@ import Testing
         #expect(text.contains("rivulet_metric_series_refused 2\n"))
     }
 
-    @Test func `a destroyed series is gone, and leaves room`() {
+    @Test func `a destroyed series is removed, and makes room for another`() {
         let registry = PrometheusRegistry(seriesMax: 1)
         registry.destroyCounter(registry.makeCounter(label: "a", dimensions: []))
         registry.makeCounter(label: "b", dimensions: []).increment(by: 1)

@@ -26,7 +26,7 @@ import Testing
         return token(other).wrappedValue == 1
     }
 
-    @Test func `the text, the file and the folder give a secret, in this order`() async throws {
+    @Test func `a secret comes from the text, the file or the folder, in this order`() async throws {
         try await withFolder { folder in
             let path = folder + "/key"
             let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]

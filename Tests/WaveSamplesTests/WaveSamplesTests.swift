@@ -6,9 +6,9 @@ import Foundation
 public import Rivulet
 import Testing
 
-// The guide's code, with three changes. This package imports internally by default. The name of the alias is qualified
-// on its right side, because of "type alias references itself" otherwise. An enum replaces the mode that the guide does
-// not show.
+// The guide's code, with three changes. Imports are public, because this package imports internally by default. The
+// right side of the type alias is qualified, because the compiler reports "type alias references itself" otherwise. An
+// enum replaces the mode, which the guide does not show.
 
 public enum MyMode: String, Codable, Sendable {
     case idle, busy

@@ -28,7 +28,7 @@ class Stream(asyncio.Protocol):
         self.oracle = Oracle(number, watch)
         self.mangle = mangle
         self.transport = None
-        self.is_dead = False  # After a finding: one is enough.
+        self.is_dead = False  # True after the stream's first finding.
         self.is_joined = False
         self.was_paused = False
         self.last_bytes = 0.0
@@ -373,7 +373,7 @@ class Writer:
 
     async def dispatch(self, session, resource, event, body):
         dispatch = Dispatch(event)
-        session.lost.append(dispatch)  # Until there is an answer.
+        session.lost.append(dispatch)  # Removed when the answer comes.
         status, answer = await self.client.request("POST", session.path + resource, body)
         if status == 200:
             session.lost.remove(dispatch)

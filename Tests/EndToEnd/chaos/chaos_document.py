@@ -174,7 +174,7 @@ def applied(values, patterns, change, is_merged=False, told=()):
             if value_at(values[place], path[len(place) :]) != change.get("value", ABSENT):
                 raise Misfit("not what the outer change gave")
         elif is_merged and is_watched and operation == "remove" and value_at(values[place], path[len(place) :]) is ABSENT:
-            pass  # It was added and removed in between. The change is sent because a stream that watches this path alone needs it.
+            pass  # The value was added and removed in between. A stream that watches only this path needs the change.
         else:
             after[place] = altered(values[place], path[len(place) :], change, is_merged)
     if is_watched and operation != "move":

@@ -97,7 +97,7 @@ def test_each_member_of_the_table_is_one_of_a_session(script):
 
 
 def test_a_folder_with_the_files_of_the_page_is_enough(browser, data, tmp_path, monkeypatch):
-    """A public folder of one's own, with a shared stream, under the server's policy for pages."""
+    """A separate public folder, with a shared stream, under the server's policy for pages."""
     needed = re.search(r"needs these files beside it:\n(.*?)\n\n", text(PAGE), re.S)[1]
     folder = tmp_path / "public"
     folder.mkdir()

@@ -30,7 +30,7 @@ class Thing:
         return operation
 
     def again(self, connection, operation):
-        """Sends an operation: for the first time, or again as a client does that got no answer."""
+        """Sends an operation for the first time, or repeats it like a client that got no answer."""
         _, method, target, body, headers, statuses = operation
         answer = connection.request(method, target, body, headers)
         assert answer.status in statuses, f"{method} {target}: {answer}"

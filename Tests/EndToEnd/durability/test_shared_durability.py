@@ -219,7 +219,7 @@ def test_a_stop_under_load_keeps_what_was_acknowledged(serve, data):
             pass
 
     with threads(6, insert):
-        time.sleep(0.2)  # To have a load.
+        time.sleep(0.2)  # The clients get time to begin.
         assert server.stop() == 0
     assert acked and set(acked) <= set(Store(serve(data)).ids())
 

@@ -6,7 +6,7 @@ from harness import Stream
 
 
 def view(session, name):
-    """The view of a session. It is read and watched as the session is."""
+    """The view of a session. Clients read and watch it like a session."""
     view = copy.copy(session)
     view.path = f"{session.path}/views/{name}"
     return view

@@ -69,7 +69,7 @@ import Testing
         #expect(try await engine.collection("notes").contents().items.count == 1)
     }
 
-    @Test func `each flipped bit of a page is reported, also one in the byte that says that there are checksums`()
+    @Test func `each flipped bit of a page is reported, also in the byte that declares checksums`()
         async throws
     {
         let folder = try TemporaryFolder()

@@ -8,7 +8,7 @@ import RivuletStores
 import Testing
 
 @Suite struct SQLiteStorageEngineOpeningTests {
-    @Test func `E-29: a database of its own is open at once, and keeps its items`() async throws {
+    @Test func `E-29: a separate database is open at once, and keeps its items`() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/new/folder"
         let first = try #require(SQLiteStorageEngine(directory: path))
@@ -20,7 +20,7 @@ import Testing
         #expect(try await second.collection("notes").contents().items.map(\.document) == [[1]])
     }
 
-    @Test func `E-29: two databases stand in one directory, beside a server's`() async throws {
+    @Test func `E-29: two databases can be in one directory, beside a server's database`() async throws {
         let folder = try TemporaryFolder()
         let server = try folder.engine()
         let first = try #require(SQLiteStorageEngine(directory: folder.path))

@@ -41,7 +41,7 @@ import Testing
         #expect(try inspection.load(TestData.key("two")) == nil)
     }
 
-    @Test func `reads a folder that no server uses, and leaves it for one`() async throws {
+    @Test func `reads a folder that no server uses, and does not block a later server`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine()
         _ = try await engine.fill(upTo: 1)

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a quiet engine gives the space of deleted sessions back to the disk`() async throws {
+    func `a quiet engine returns the space of deleted sessions to the disk`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { limits in
             limits.walPagesPerCheckpoint = 1

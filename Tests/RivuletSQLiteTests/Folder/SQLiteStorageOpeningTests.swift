@@ -35,7 +35,7 @@ import Testing
         #expect(try await second.append(TestData.key(), at: .after(head), [TestData.entry(4)]).head().version == 4)
     }
 
-    @Test func `leaves one whole file when it is closed`() async throws {
+    @Test func `leaves one complete file when it is closed`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine()
         _ = try await engine.fill(upTo: 1)
@@ -69,7 +69,7 @@ import Testing
         #expect(detail.contains("stop that server, or give this one another folder"))
     }
 
-    @Test func `a child that is being spawned keeps no lock`() throws {
+    @Test func `a child process that is being started inherits no lock`() throws {
         let folder = try TemporaryFolder()
         let first = try folder.engine()
         let copies = descriptorCopies(of: folder.path + "/rivulet.lock")
@@ -136,7 +136,7 @@ import Testing
         #expect(try RawDatabase(folder.databasePath).text("PRAGMA user_version") == "9")
     }
 
-    @Test func `brings a database of the first layout up to date, and keeps what is in it`() async throws {
+    @Test func `brings a database of the first layout up to date, and keeps its data`() async throws {
         let folder = try TemporaryFolder()
         let first = try folder.engine()
         let head = try await first.fill(upTo: 3)
@@ -156,7 +156,7 @@ import Testing
         #expect(try await engine.idempotencyRecord(TestData.key(), epoch: head.epoch, id: "a") == answer)
     }
 
-    @Test func `brings a database of the second layout up to date, and keeps what is in it`() async throws {
+    @Test func `brings a database of the second layout up to date, and keeps its data`() async throws {
         let folder = try TemporaryFolder()
         let first = try folder.engine()
         let head = try await first.fill(upTo: 3)
@@ -261,7 +261,7 @@ import Testing
         #expect(detail.contains(folder.databasePath))
     }
 
-    @Test func `says that the disk is full when there is no room for an empty database`() throws {
+    @Test func `reports a full disk if an empty database does not fit`() throws {
         let folder = try TemporaryFolder()
         folder.failDisk(write: ENOSPC)
         guard case .full(let detail) = try error(opening: folder.path) else {

@@ -18,7 +18,7 @@ import Testing
         return copy
     }
 
-    @Test func `everything that was answered is there after a crash`() async throws {
+    @Test func `all acknowledged data exists after a crash`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.unindexedEntriesMax = 40 }
         defer { engine.close() }

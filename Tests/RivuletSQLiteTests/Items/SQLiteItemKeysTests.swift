@@ -93,7 +93,7 @@ import Testing
         #expect(engine.keyReadsByWriter == 0)
     }
 
-    @Test func `keys stay known while free pages are given back`() async throws {
+    @Test func `keys stay in the cache while free pages are returned to the disk`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.idleMilliseconds = 1 }
         defer { engine.close() }

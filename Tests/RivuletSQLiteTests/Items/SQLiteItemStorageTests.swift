@@ -55,13 +55,13 @@ import Testing
     }
 
     @Test(arguments: 1...6)
-    func `holds what the reference holds after any program of commits`(seed: UInt64) async throws {
+    func `has the items of the reference engine after any program of commits`(seed: UInt64) async throws {
         let keysMax = seed.isMultiple(of: 2) ? 5 : 1_000
         try await ItemStorageConformance.runRandomProgram(seed: seed, on: place { $0.keysRememberedMax = keysMax })
     }
 
     @Test(arguments: 7...9)
-    func `holds what the reference holds when all keys share few hashes`(seed: UInt64) async throws {
+    func `has the items of the reference engine when all keys share few hashes`(seed: UInt64) async throws {
         try await ItemStorageConformance.runRandomProgram(seed: seed, on: place { $0.keyHashMask = seed & 2 })
     }
 
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `E-29: removing all gives the space back to the disk`() async throws {
+    func `E-29: a removal of all items returns their space to the disk`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { limits in
             limits.walPagesPerCheckpoint = 1

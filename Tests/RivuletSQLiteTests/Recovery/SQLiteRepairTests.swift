@@ -122,7 +122,7 @@ import Testing
     @Test(arguments: [
         "DELETE FROM log_index WHERE sid = 3 AND v = 2", "UPDATE log_index SET seq = 99 WHERE sid = 3 AND v = 4",
     ])
-    func `the index of the log is built anew`(damage: String) async throws {
+    func `a repair builds the index of the log again`(damage: String) async throws {
         let folder = try await filled()
         try RawDatabase(folder.databasePath).execute(damage)
         #expect(try SQLiteCheck.run(folder: folder.path).contains { $0.hasPrefix("rivulet.db: session counter/two: ") })

@@ -145,7 +145,7 @@ import Testing
 
     // MARK: - Older databases
 
-    @Test func `an older database says that deleted text may stay`() throws {
+    @Test func `an older database is reported, because deleted text may remain`() throws {
         let folder = try TemporaryFolder()
         let first = try folder.engine()
         #expect(first.startNotices == [])

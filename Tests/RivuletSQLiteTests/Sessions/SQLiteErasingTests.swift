@@ -214,7 +214,7 @@ import Testing
 
     // MARK: - Steps
 
-    @Test func `erasing goes on at the next start`() async throws {
+    @Test func `erasing continues at the next start`() async throws {
         let folder = try TemporaryFolder()
         let first = try folder.engine { $0.eraseStepBytesMax = 30_000 }
         _ = try await fill(first, entries: 20, byteCount: 1_500)
@@ -230,7 +230,7 @@ import Testing
         try await copy.waitUntilGone(Self.canary, by: next)
     }
 
-    @Test func `other commits come between the steps of erasing`() async throws {
+    @Test func `other commits are made between the steps of erasing`() async throws {
         let folder = try TemporaryFolder()
         try await folder.fillByTurns()
         // The pause is longer than any test. One step is made before it, and the others when the engine closes.

@@ -30,7 +30,7 @@ import Testing
         )
     }
 
-    @Test func `a session is one log, in the index and beside it`() async throws {
+    @Test func `a session has one log, of indexed and unindexed entries`() async throws {
         let folder = try TemporaryFolder()
         let (engine, head) = try await atVersion10(folder)
         defer { engine.close() }

@@ -46,7 +46,7 @@ import Testing
         try pages.flip(bit: 4, ofByte: offset + text.utf8.count - 3, inPage: page)
     }
 
-    @Test func `a damaged index of sessions hides no session, and no second one takes its name`() async throws {
+    @Test func `a damaged index of sessions hides no session, and no second one gets its name`() async throws {
         let folder = try await filled()
         try flip("counterr2", inIndex: "sqlite_autoindex_session_1", of: folder)
         let engine = try folder.engine()
@@ -74,7 +74,7 @@ import Testing
         try await engine.probe()
     }
 
-    @Test func `a damaged index of answers makes no kept answer unknown`() async throws {
+    @Test func `a damaged index of answers hides no stored answer`() async throws {
         let folder = try await filled()
         try flip("key-2", inIndex: "sqlite_autoindex_answer_1", of: folder)
         let engine = try folder.engine()

@@ -114,7 +114,7 @@ import Testing
         _ = try await engine.fill("2", upTo: 1)
     }
 
-    @Test func `a write larger than the queue is taken when nothing waits, and refused otherwise`() async throws {
+    @Test func `a write larger than the queue is accepted if nothing waits, and refused otherwise`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.writeBytesWaitingMax = 1_000 }
         defer { engine.close() }

@@ -36,7 +36,7 @@ import Testing
         try await rule.check(engine)
     }
 
-    @Test func `says that it survives a power cut`() {
+    @Test func `it declares that it survives a power cut`() {
         let capabilities = SQLiteStorageEngine(folder: "unused").capabilities
         #expect(capabilities.name == "sqlite")
         #expect(capabilities.survivesPowerLoss)

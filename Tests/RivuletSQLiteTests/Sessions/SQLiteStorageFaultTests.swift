@@ -73,7 +73,7 @@ import Testing
         #expect(try await next.sessions(app: "counter", limit: 9) == [])
     }
 
-    @Test func `a failed checkpoint keeps what was committed and ends all work`() async throws {
+    @Test func `a failed checkpoint keeps all commits and ends all work`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.walPagesPerCheckpoint = 1 }
         _ = try await engine.fill(upTo: 3)
@@ -118,7 +118,8 @@ import Testing
         _ = try await engine.fill("two", upTo: 1)
     }
 
-    @Test func `a full database refuses appends, serves reads, and takes appends again after a deletion`() async throws
+    @Test func `a full database refuses appends, serves reads, and accepts appends again after a deletion`()
+        async throws
     {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.databaseBytesMax = 400_000 }

@@ -22,7 +22,9 @@ struct DatabasePages {
     /// The reserved bytes of each page, by the header.
     var reservedBytes: Int { Int(bytes[20]) }
 
-    /// The pages with last eight bytes that are not SQLite's checksum of the others, computed independently here.
+    /// The pages with a wrong checksum in their last eight bytes.
+    ///
+    /// The checksum is computed here, without SQLite.
     var wrongPages: [Int] {
         (1...count).filter { page in
             let start = (page - 1) * Self.pageBytes

@@ -58,7 +58,7 @@ extension RawDatabase {
         try text("SELECT min(pageno) FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf'").flatMap { Int($0) }
     }
 
-    /// Converts the database to layout 6: entries named no earlier ones, and no epoch was renewed.
+    /// Converts the database to layout 6, in which entries name no earlier entries and epochs are not renewed.
     func goBackToLayout6() throws {
         try execute(
             "DROP TABLE renewal; ALTER TABLE log DROP COLUMN earlier_sid; ALTER TABLE log DROP COLUMN earlier_v"
@@ -66,20 +66,20 @@ extension RawDatabase {
         try execute("PRAGMA user_version = 6")
     }
 
-    /// Converts the database to layout 5: deletions left their text in the file.
+    /// Converts the database to layout 5, in which deletions leave their text in the file.
     func goBackToLayout5() throws {
         try goBackToLayout6()
         try execute("DROP TABLE erasing; DROP TABLE secured")
         try execute("PRAGMA user_version = 5")
     }
 
-    /// Converts the database to layout 4: no snapshots of older schemas.
+    /// Converts the database to layout 4, which has no snapshots of older schemas.
     func goBackToLayout4() throws {
         try goBackToLayout5()
         try execute("DROP TABLE older_snapshot; PRAGMA user_version = 4")
     }
 
-    /// Converts the database to layout 3: the log's index was SQLite's own.
+    /// Converts the database to layout 3, in which SQLite maintains the index of the log.
     func goBackToLayout3() throws {
         try goBackToLayout4()
         try execute("DROP TABLE log_index; DROP TABLE log_indexed")
@@ -87,14 +87,14 @@ extension RawDatabase {
         try execute("PRAGMA user_version = 3")
     }
 
-    /// Converts the database to layout 2: no items of stores.
+    /// Converts the database to layout 2, which has no items of stores.
     func goBackToLayout2() throws {
         try goBackToLayout3()
         try execute("DROP TABLE item; DROP TABLE collection")
         try execute("PRAGMA user_version = 2")
     }
 
-    /// Converts the database to layout 1: no idempotency records either, and an index over the commands of the log.
+    /// Converts the database to layout 1, which has no idempotency records, and an index over the log's commands.
     func goBackToLayout1() throws {
         try goBackToLayout2()
         try execute("DROP TABLE answer")

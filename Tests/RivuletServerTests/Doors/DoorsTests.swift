@@ -160,7 +160,7 @@ import Testing
         let lines = ["GET / HTTP/1.1", "Host: localhost", "Sec-Fetch-Site: same-site", "Origin: https://any.example"]
         #expect(try verdict(lines.joined(separator: "\r\n"), doors: doors) == "shared with none")
         guard case .pass(let pass) = doors.verdict(on: try Self.request(lines)) else {
-            Issue.record("another verdict")
+            Issue.record("unexpected verdict")
             return
         }
         let fields = String(decoding: pass.fields, as: UTF8.self)
@@ -194,7 +194,7 @@ import Testing
                 on: try Self.request(["GET / HTTP/1.1", "Host: localhost", "Origin: https://evil.example"])
             )
         else {
-            Issue.record("another verdict")
+            Issue.record("unexpected verdict")
             return
         }
         #expect(host.problem.detail.contains("--allowed-hosts Evil.example ("))

@@ -9,7 +9,7 @@ import Testing
     private let new = FileStamp(bytes: 2, modified: 2)
     private let newer = FileStamp(bytes: 3, modified: 3)
 
-    @Test func `a file is due when two looks show the same new stamp`() {
+    @Test func `a file is due if two checks find the same new stamp`() {
         var looks = FileLooks(taken: ["a": old])
         #expect(looks.look(["a": old]) == FileLooks.Work())
         #expect(looks.look(["a": new]) == FileLooks.Work())
@@ -33,7 +33,7 @@ import Testing
         #expect(looks.look(["a": moved]).due == ["a"])
     }
 
-    @Test func `a new file is due, and a file that is missing for two looks is gone`() {
+    @Test func `a new file is due, and a file that two checks do not find is removed`() {
         var looks = FileLooks(taken: ["a": old])
         #expect(looks.look(["b": new]) == FileLooks.Work())
         #expect(looks.look(["b": new]) == FileLooks.Work(due: ["b"], gone: ["a"]))
@@ -41,7 +41,7 @@ import Testing
         #expect(looks.look(["b": new]) == FileLooks.Work())
     }
 
-    @Test func `a file that is missing for one look stays`() {
+    @Test func `a file that one check does not find stays`() {
         var looks = FileLooks(taken: ["a": old])
         _ = looks.look([:])
         #expect(looks.look(["a": old]) == FileLooks.Work())

@@ -34,7 +34,7 @@ import Testing
         files[name].map { String(decoding: $0.bytes, as: UTF8.self) }
     }
 
-    @Test func `a changed file is served anew after the look that finds it at rest`() throws {
+    @Test func `a changed file is served after a check that finds it unchanged since the last one`() throws {
         try withFiles(["a.txt": "one", "kept.txt": "kept"]) { files in
             let tag = files["a.txt"]?.tag
             try write("second", "a.txt")

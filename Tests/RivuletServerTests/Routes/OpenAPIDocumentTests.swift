@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `every path takes a trace`() throws {
+    @Test func `every path has the traceparent parameter`() throws {
         for item in try #require(document["paths"]?.members) {
             let parameters = try #require(item.value["parameters"]?.elements)
             #expect(parameters.contains { $0["$ref"] == "#/components/parameters/traceparent" }, "\(item.name)")

@@ -126,7 +126,7 @@ import Testing
         #expect(LabelPair<StreamKind, StreamEnd>.all[pair.index].dimensions.map(\.1) == ["value", reason.value])
     }
 
-    @Test func `a status that the server does not give is counted as other`() {
+    @Test func `a status that the server never sends is counted as other`() {
         let metrics = metrics()
         let counters = LoopCounters(apps: 2)
         counters.requestAnswered(.other, HTTPStatus(418))

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `a kept key that others may read is refused with the remedy`() throws {
+    @Test func `a stored key that others may read is refused with the remedy`() throws {
         try withFolder { folder in
             _ = try SecretKey(keptIn: folder)
             let path = folder + "/secret.key"

@@ -63,7 +63,7 @@ struct Streams {
     var isCompressed = false
     /// True if joining streams use HTTP/1.1 with chunks.
     ///
-    /// With false they use HTTP/1.0, and their bytes are as the test writes them.
+    /// If it is false, they use HTTP/1.0 without chunks.
     var isChunked = false
 
     init() {
@@ -71,13 +71,13 @@ struct Streams {
         table = StreamTable(of: connections)
     }
 
-    /// The stream of a connection; nil if it has none.
+    /// The stream of a connection; nil if the connection has no stream.
     func stream(_ slot: UInt32) -> OpenStream? { connections[id(slot)]?.stream }
 
-    /// The phase of a stream; nil if there is none.
+    /// The phase of a connection's stream; nil if the connection has no stream.
     func phase(_ slot: UInt32) -> SubscriberState.Phase? { stream(slot)?.state.phase }
 
-    /// Removes a stream; nil if there is none.
+    /// Removes and returns the stream of a connection; nil if the connection has no stream.
     mutating func remove(_ slot: UInt32) -> StreamTable.Leaver? {
         connections[id(slot)].flatMap { table.remove($0) }
     }
@@ -134,7 +134,7 @@ struct Streams {
 
 /// The content of a body in chunks; nil for malformed framing.
 ///
-/// `isEnded` is true if the last chunk is there.
+/// `isEnded` is true if the body has its last chunk.
 func dechunked(_ bytes: [UInt8]) -> (content: [UInt8], isEnded: Bool)? {
     var (rest, content) = (bytes[...], [UInt8]())
     let lineEnd = Array("\r\n".utf8)

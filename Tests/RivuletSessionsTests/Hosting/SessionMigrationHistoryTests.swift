@@ -51,7 +51,7 @@ import Testing
                 #""shelf""#, #""Sprint 0""#, #""Sprint 1""#, #""Board""#,
             ]
         )
-        #expect(try log(harness) == before, "the log is as it was")
+        #expect(try log(harness) == before, "the log is unchanged")
     }
 
     @Test func `a version is still read from its own snapshot after the migration stored a newer one`() throws {
@@ -105,7 +105,7 @@ import Testing
         #expect(try harness.value("/title") == #""Board""#)
         do {
             _ = try past(2, "/title", harness)
-            Issue.record("it was read")
+            Issue.record("the version was read")
         } catch SessionError.unreadable(_, let detail) {
             #expect(detail.hasPrefix("step 1→2: /nmae was found in 0 of 1 session;"))
         }

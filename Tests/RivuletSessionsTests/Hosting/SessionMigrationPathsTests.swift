@@ -45,7 +45,7 @@ import Testing
         } catch SessionError.unreadable(_, let detail) {
             return detail
         }
-        Issue.record("it was read")
+        Issue.record("the session was read")
         return ""
     }
 
@@ -76,7 +76,7 @@ import Testing
         harness.deploy(renaming)
         _ = try harness.session()
         let loads = harness.storage.loads
-        #expect(loads == 4, "its own, and those of three sessions")
+        #expect(loads == 4, "the session's own load, and those of three sessions")
         var other: Result<Session, SessionError>?
         harness.shard.find(SessionKey(app: "tally", id: "s2"), of: harness.app) { other = $0 }
         _ = try harness.wait { other }.get()
@@ -158,7 +158,7 @@ import Testing
         harness.storage.damage(SessionKey(app: "tally", id: "b"))
         harness.deploy(renaming)
         #expect(try harness.value("/title") == #""a shelf""#)
-        #expect(harness.storage.loads == 5, "its own, and those of four sessions")
+        #expect(harness.storage.loads == 5, "the session's own load, and those of four sessions")
     }
 
     @Test func `a failure of storage during a search is not remembered as a result`() throws {

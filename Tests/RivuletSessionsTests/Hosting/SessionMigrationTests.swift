@@ -51,7 +51,7 @@ struct FirstShelfApp: AppDefinition {
     }
 }
 
-/// The state of a later build: a field has another name, one has another type, and the books are in a separate struct.
+/// The state of a later build: one field is renamed, one has another type, and the books are in a separate struct.
 @ObservableState
 struct Shelf: Equatable, Sendable {
     var title = "a shelf"
@@ -120,16 +120,16 @@ struct ShelfApp: AppDefinition {
         } catch SessionError.unreadable(_, let detail) {
             return detail
         }
-        Issue.record("it was read")
+        Issue.record("the session was read")
         return ""
     }
 
-    @Test func `a document of the first version goes through every step in the order of versions`() throws {
+    @Test func `a document of the first version is migrated by every step, in the order of versions`() throws {
         let harness = try harness(#"{"rename":"Poems"}"#, #"{"add":"a"}"#, #"{"read":{"_0":"a","pages":7}}"#)
         harness.deploy(ShelfApp())
         #expect(try harness.value("/title") == #""Poems""#)
         #expect(try harness.value("/contents/books") == #"[{"id":"a","pages":7,"stars":5}]"#, "wrappers hold")
-        #expect(try harness.value("/number") == #""1""#, "what was never written too")
+        #expect(try harness.value("/number") == #""1""#, "a default that was never written is migrated, too")
     }
 
     @Test func `a log without a snapshot is replayed by ids`() throws {
@@ -171,7 +171,7 @@ struct ShelfApp: AppDefinition {
         #expect(stored.snapshot?.schema == 3)
         #expect(stored.snapshot?.version == 2)
         #expect(stored.tail.map(\.version) == [3])
-        #expect(stored.retained.from == 1, "the log of before is kept")
+        #expect(stored.retained.from == 1, "the earlier log is kept")
         harness.restart()
         #expect(try harness.value("/title") == #""B""#)
         #expect(try harness.value("/contents/books/a/stars") == "5")
@@ -217,7 +217,7 @@ struct ShelfApp: AppDefinition {
         #expect(again.first.isEmpty)
         harness.restart()
         let later = try harness.subscribe("/title", resume: "\(joined.cursor)")
-        #expect(later.first.isEmpty, "the same after a restart of the same build")
+        #expect(later.first.isEmpty, "the cursor is valid after a restart of the same build")
     }
 
     @Test func `the cursor of an answer is valid for streams and conditions, and is the session's own`() throws {

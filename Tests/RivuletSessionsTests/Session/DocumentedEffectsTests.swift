@@ -139,7 +139,7 @@ struct Counting: EffectReducer {
         var state = app.defaultState
         state.p.seconds = 60
         guard case .dispatch([.unwatch]) = try Counting().reduce(into: &state, event: .second).operation else {
-            Issue.record("it goes on")
+            Issue.record("the timer does not end")
             return
         }
     }

@@ -52,7 +52,7 @@ import Testing
         } catch SessionError.unreadable(_, let detail) {
             return detail
         }
-        Issue.record("it was read")
+        Issue.record("the session was read")
         return ""
     }
 

@@ -8,7 +8,7 @@ import RivuletSessions
 import Testing
 
 @Suite struct SessionDispatchTests {
-    @Test func `a persisted event gives the next version and is durable when it is answered`() throws {
+    @Test func `a persisted event has the next version and is durable when it is answered`() throws {
         let harness = try SessionHarness()
         let answer = try harness.dispatch(#"{"add":3}"#)
         #expect(answer.version == 1)
@@ -30,7 +30,7 @@ import Testing
         #expect(try harness.value("/p/count") == "3")
     }
 
-    @Test func `events that come while storage writes are reduced on the head and written together`() throws {
+    @Test func `events that come during a write of storage are reduced on the head and stored together`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#""nothing""#)
         harness.storage.hold()
@@ -168,7 +168,7 @@ import Testing
         #expect(try harness.wait(for: waiting).get().coerced.map(\.text) == ["/p/limits/low: -1 -> 0"])
     }
 
-    @Test func `a number that JSON cannot hold changes nothing`() throws {
+    @Test func `an event that computes a number without a JSON form changes nothing`() throws {
         let harness = try SessionHarness()
         #expect(throws: SessionError.self) { try harness.dispatch(#""blowUp""#) }
         #expect(try harness.value("/p/ratio") == "0.5")

@@ -295,7 +295,7 @@ import Testing
         harness.shard.drain()
         harness.settle()
         guard case .success(let answer) = waiting.result else {
-            Issue.record("what was accepted was not done")
+            Issue.record("an accepted event was not reduced")
             return
         }
         #expect(answer.version == 2)

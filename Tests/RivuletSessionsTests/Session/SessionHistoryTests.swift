@@ -53,19 +53,19 @@ import Testing
         #expect(try past(2, "/p/marks", harness) == "[1,2]")
         do {
             _ = try past(4, "", harness)
-            Issue.record("read the future")
+            Issue.record("a version that does not exist was read")
         } catch SessionError.noVersion(let version, let current) {
             #expect((version, current) == (4, 3))
         }
         do {
             _ = try past(1, "", harness)
-            Issue.record("read what is gone")
+            Issue.record("a deleted version was read")
         } catch SessionError.versionGone(let version, let oldest) {
             #expect((version, oldest) == (1, 2))
         }
         do {
             _ = try log(after: 0, harness)
-            Issue.record("read a log that is gone")
+            Issue.record("deleted entries were read")
         } catch SessionError.versionGone(let version, let oldest) {
             #expect((version, oldest) == (1, 2))
         }

@@ -179,7 +179,7 @@ import Testing
         #expect(try harness.dispatch(#"{"mark":30}"#).version == 31)
     }
 
-    @Test func `a cursor from before the kept log is a reset`() throws {
+    @Test func `a cursor from before the retained log is a reset`() throws {
         let harness = try SessionHarness(limits: SessionLimits(logVersionsMax: 2, snapshotBytesMin: 100))
         let first = try harness.dispatch(#"{"mark":0}"#)
         for mark in 1..<20 { try harness.dispatch(#"{"mark":\#(mark)}"#) }

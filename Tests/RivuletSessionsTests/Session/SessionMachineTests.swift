@@ -223,7 +223,7 @@ import Testing
         (.stored, "a! ok", "reduce a!, append 1 after 3 | show >a!, snapshot 4?"),
         // An event that changes nothing is published, and has no entry in the log.
         (.stored, "a=", "reduce a=, show >"),
-        // Events become visible in their order, whatever storage has to do with them.
+        // Events become visible in their order: a transient event waits for an earlier durable one.
         (.stored, "a! b", "reduce a!, append 1 after 3 | reduce b"),
         (.stored, "a! b ok", "reduce a!, append 1 after 3 | reduce b | show >a!, show a!>a!b, snapshot 4?"),
         // Durable events that come while storage is busy are appended together. Here at most two may be reduced and not
@@ -235,7 +235,7 @@ import Testing
         // The next durable event stores the changes that transient events made to stored fields, even if it changes
         // nothing itself.
         (.stored, "a b!", "reduce a, show >a | reduce b!, append 1 after 3"),
-        // A request that comes while an event is published waits until the end of that.
+        // A request that comes while an event is published waits until the publication ends.
         (.stored, "a>b", "reduce a, show >a, reduce b, show a>ab"),
         // If an effect holds the queue, no event is reduced before it ends, even if it has not begun.
         (.stored, "a+ b done", "reduce a+, show >a+ |  | reduce b, show a+>a+b"),

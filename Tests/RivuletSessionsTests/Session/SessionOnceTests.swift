@@ -57,7 +57,7 @@ import Testing
         #expect(try harness.value("/p/count") == "1")
     }
 
-    @Test func `the first dispatch of a session keeps its answer with the creation`() throws {
+    @Test func `the answer to the first dispatch of a session is stored with its creation`() throws {
         let harness = try SessionHarness()
         _ = try harness.once(#""nothing""#, key: "k")
         #expect(try harness.session().isStored)
@@ -71,7 +71,7 @@ import Testing
         for isRestarted in [false, true] {
             if isRestarted { harness.restart() }
             guard case .failure(.keyReused("k")) = try harness.tryOnce(#"{"add":6}"#, key: "k") else {
-                Issue.record("the key was taken twice")
+                Issue.record("a used key was accepted")
                 return
             }
         }
@@ -86,7 +86,7 @@ import Testing
         guard case .failure(.keyUnderWay("k")) = try harness.tryOnce(#"{"add":5}"#, key: "k"),
             case .failure(.keyReused("k")) = try harness.tryOnce(#"{"add":6}"#, key: "k")
         else {
-            Issue.record("the key was taken twice")
+            Issue.record("a used key was accepted")
             return
         }
         #expect(try !harness.session().isIdle)
@@ -129,7 +129,7 @@ import Testing
             try harness.dispatch(#"{"add":1}"#)
             harness.storage.doubtNext(isWritten: isWritten)
             guard case .failure(.storage(.indeterminate)) = try harness.tryOnce(#"{"add":5}"#, key: "k") else {
-                Issue.record("not in doubt")
+                Issue.record("the outcome is known")
                 return
             }
             #expect(try harness.once(#"{"add":5}"#, key: "k").isReplay == isWritten)
@@ -188,7 +188,7 @@ import Testing
         #expect(try !harness.once(#"{"add":5}"#, key: "k", expected: [cursor]).isReplay)
         #expect(try harness.once(#"{"add":5}"#, key: "k", expected: [cursor]).isReplay)
         guard case .failure(.precondition) = try harness.tryOnce(#"{"add":5}"#, key: "l", expected: [cursor]) else {
-            Issue.record("the condition does not hold")
+            Issue.record("a false condition was accepted")
             return
         }
     }
@@ -267,7 +267,7 @@ import Testing
         let harness = try SessionHarness()
         for (value, path) in [(#""5""#, "/p/count"), ("5 6", "/p/count"), ("{", "/p/count")] {
             guard case .failure(.body) = try harness.write(value, to: path) else {
-                Issue.record("\(value) was taken at \(path)")
+                Issue.record("\(value) was accepted at \(path)")
                 return
             }
         }
@@ -276,7 +276,7 @@ import Testing
             return
         }
         guard case .failure(.body) = try harness.write(#"{"low":1,"high":2,"hihg":3}"#, to: "/p/limits") else {
-            Issue.record("an unknown key was taken")
+            Issue.record("an unknown key path was accepted")
             return
         }
         guard case .failure(.rejected("title must not be empty")) = try harness.write(#""""#, to: "/p/title") else {

@@ -79,7 +79,7 @@ import Testing
         try expectFull(harness, #"{"sketch":"\#(letters(4_000))"}"#)
     }
 
-    @Test func `a change that storage refused gives its room back`() throws {
+    @Test func `a change that storage refused does not use up the state's room`() throws {
         let harness = try notebook()
         try harness.dispatch(#"{"write":"a"}"#)
         for _ in 0..<3 {
@@ -121,7 +121,9 @@ import Testing
     }
 }
 
-/// A text that counts the times that it is written, in the one test that has it.
+/// A text that counts how often it is encoded.
+///
+/// Only one test uses it.
 struct MeasuredText: JSONCodable, Equatable, Sendable {
     static let encodings = Atomic(0)
 

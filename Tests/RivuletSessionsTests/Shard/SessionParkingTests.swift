@@ -72,7 +72,7 @@ import Testing
         #expect(harness.shard.residentCount == 0)
     }
 
-    @Test func `a watched session comes back with the transient state that it left with`() throws {
+    @Test func `a watched session returns with the transient state that it had`() throws {
         let (harness, joined) = try watched()
         try harness.dispatch(#"{"insert":{"id":"a","at":0}}"#)
         try harness.dispatch(#"{"insert":{"id":"b","at":1}}"#)
@@ -95,7 +95,7 @@ import Testing
         )
     }
 
-    @Test func `transient state of a session that was never stored comes back, too`() throws {
+    @Test func `transient state of an unstored session returns, too`() throws {
         let harness = try SessionHarness()
         try harness.subscribe("/t")
         try harness.dispatch(#""peek""#)

@@ -118,7 +118,7 @@ func expect(
 ) async {
     do {
         try await request()
-        Issue.record("it was not refused", sourceLocation: location)
+        Issue.record("the request was not refused", sourceLocation: location)
     } catch {
         #expect("\(error)" == words, sourceLocation: location)
     }

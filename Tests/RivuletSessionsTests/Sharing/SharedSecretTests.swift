@@ -50,7 +50,7 @@ import Testing
         #expect(try await host(keys(2)).presence() == .absent)
     }
 
-    @Test func `a secret of an older key is sealed anew once`() async throws {
+    @Test func `a secret of an older key is sealed with the current key once`() async throws {
         try await host(keys(1)).set(#""hunter2""#)
         #expect(try await host(keys(2, older: 1)).resealed())
         #expect(try await !host(keys(2, older: 1)).resealed())
@@ -61,7 +61,7 @@ import Testing
     func `no error and no log line has text of a bad body`(_ body: String) async throws {
         do {
             try await host(keys(1)).set(body)
-            Issue.record("it was not refused")
+            Issue.record("the body was not refused")
         } catch {
             guard case .body(let fault)? = error as? SharedError else { throw error }
             #expect(!"\(fault) \(fault.pointer) \(fault.detail)".contains("hunter"))

@@ -19,7 +19,7 @@ import Testing
         StateChange(operation: operation, path: path, index: 0, value: nil)
     }
 
-    @Test func `a field that is written a million times is one entry`() {
+    @Test func `a field that is written a million times has one entry`() {
         var index = Self.index()
         for version in 1...1_000_000 {
             index.record([Self.change(.replace, "/p/count")], at: Self.position(UInt64(version)))
@@ -101,7 +101,7 @@ import Testing
         #expect(index.changes(after: Self.position(2)).isEmpty)
     }
 
-    @Test func `an index counts the bytes of long paths`() {
+    @Test func `the limit of an index includes the bytes of long paths`() {
         var index = Self.index(bytesMax: 10_000)
         for version in 1...100 {
             let path = "/p/" + String(repeating: "x", count: 1_000) + "\(version)"

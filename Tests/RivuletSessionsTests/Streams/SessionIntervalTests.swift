@@ -167,7 +167,7 @@ import Testing
         let harness = try SessionHarness()
         var readers: [PacedReader] = []
         var taken = (joined: 0, delivered: 0)
-        /// Passes new events to the readers, in the order of the calls within one moment.
+        /// Passes new events to the readers: first those of groups, then the first events of streams that joined.
         func take() throws {
             let now = harness.uptime.time
             for (group, event) in harness.sink.delivered[taken.delivered...] {

@@ -48,7 +48,7 @@ import Testing
         #expect(seen.event.text == #"{"version":2,"changes":[{"op":"add","path":"/p/marks/1","value":2}]}"#)
     }
 
-    @Test func `a resumed stream gets the missed changes as one`() throws {
+    @Test func `a resumed stream gets the missed changes as one event`() throws {
         let harness = try SessionHarness()
         let joined = try harness.subscribe("/p/count")
         for _ in 1...3 { try harness.dispatch(#"{"add":1}"#) }
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func `a log that storage gives in parts is read to its end`() throws {
+    @Test func `a log that storage returns in parts is read to its end`() throws {
         let harness = try SessionHarness()
         harness.storage.limitHistory(to: 2)
         let first = try harness.dispatch(#"{"mark":0}"#)

@@ -53,7 +53,7 @@ extension AppState<Basket, BasketScreen> {
     }
 }
 
-/// The number of computations of a computed field, by the test that runs.
+/// The number of computations of a computed field in the current test.
 enum Computations {
     @TaskLocal static var counter = Counter()
     static var count: Int {
