@@ -6,7 +6,7 @@ import Rivulet
 struct Note: Identifiable, Equatable, Sendable {
     var id: String
     var text: String
-    /// The time of publication; 1970 for a draft.
+    /// The time of publication, or 1970 in a draft.
     var created: Date
 }
 
@@ -41,7 +41,9 @@ struct NotesApp: SharingApp {
     private let apiToken: SecurelyStoredValue<String>
     private let now: @Sendable () -> Date
 
-    /// Creates the app with a storage for shared data, and keys that seal its secret; nil if there are no keys.
+    /// Creates the app with a storage for shared data.
+    ///
+    /// `keys` seal the app's secret. If they are nil, the secret cannot be read or set.
     init(storage: any ItemStorage, keys: SealingKeys?, now: @escaping @Sendable () -> Date = { Date() }) {
         let values = storage.collection("notes.values")
         notes = Store(storage: storage.collection("notes.notes"))

@@ -20,7 +20,7 @@ enum TodoFilter: String, CaseIterable, JSONCodable {
     case all, open, done
 }
 
-/// The half of a todo list that is in memory only, until the server restarts.
+/// The half of a todo list that a restart of the server resets to its default.
 @ObservableState
 struct TodosScreen: Equatable, Sendable {
     /// The todo with the title that is being edited.
@@ -112,7 +112,7 @@ struct TodosApp: AppDefinition {
     private func filter(named name: String) throws -> TodoFilter {
         guard let filter = TodoFilter(rawValue: name) else {
             let known = TodoFilter.allCases.map(\.rawValue).joined(separator: ", ")
-            throw EventRejection("there is no filter \"\(name)\"; known are \(known)")
+            throw EventRejection("there is no filter \"\(name)\"; use one of \(known)")
         }
         return filter
     }

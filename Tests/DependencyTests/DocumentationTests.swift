@@ -67,7 +67,7 @@ import Testing
 
     // MARK: - Limits
 
-    /// A default in the form of the page: `16,384 bytes`, `10 s`, `64`; nil for another text.
+    /// Returns a default as the page writes it, such as `16,384 bytes`, `10 s` or `64`, or nil for another text.
     private static func limit(_ source: Substring, of name: Substring) -> String? {
         if let time = source.firstMatch(of: /^\.(seconds|milliseconds)\(([\d_]+)\)$/) {
             return number(time.2, times: 1).map { "\($0) \(time.1 == "seconds" ? "s" : "ms")" }

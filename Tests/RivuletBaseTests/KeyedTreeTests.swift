@@ -14,7 +14,7 @@ struct KeyedTreeTests {
     }
 
     @Test
-    func `a tree that grows and shrinks at one place keeps its order`() {
+    func `a tree that grows and shrinks at one position keeps its order`() {
         var tree = KeyedTree<Int, Int>()
         for number in 0..<6_000 { tree.insert(number, under: number, at: Swift.min(number, 3)) }
         #expect(tree.map(\.value) == [0, 1, 2] + (3..<6_000).reversed())

@@ -62,7 +62,7 @@ struct TodosAppTests {
         await store.send(.addMany(count: 0), expectRejection: "0 is not in 1...100000")
         await store.send(
             .setFilter("none"),
-            expectRejection: #"there is no filter "none"; known are all, open, done"#
+            expectRejection: #"there is no filter "none"; use one of all, open, done"#
         )
         await store.finish()
     }

@@ -98,7 +98,7 @@ import Testing
         #expect(text.contains(#"{"id":"i","title":""}"#) && !text.contains("secret"))
     }
 
-    // MARK: - What upstream loses
+    // MARK: - Losses of upstream
 
     @Test func `an event without a save does not cancel a pending save`() async throws {
         // Upstream cancelled the pending save, and confused an equal value with a pending one.

@@ -80,7 +80,7 @@ struct CodableJSONTests {
         return writer
     }
 
-    @Test func `a Codable value is written with ordered keys and comes back`() throws {
+    @Test func `a Codable value is written with ordered keys and reads back`() throws {
         let created = try Date(jsonBytes: Array(#""2026-11-21T05:34:12.25Z""#.utf8))
         let note = Note(text: "a/b", size: 1.5, created: created, data: Data([0xFB, 0xFF]))
         let text = #"{"created":"2026-11-21T05:34:12.250Z","data":"+/8=","size":1.5,"text":"a/b"}"#
@@ -217,7 +217,7 @@ struct CodableJSONTests {
         ("9999-12-31T23:59:59Z", 253_402_300_799.0, "9999-12-31T23:59:59Z"),
         ("2001-01-01T00:00:00.000000001Z", 978_307_200.0, "2001-01-01T00:00:00.000000001Z"),
     ])
-    func `dates are RFC 3339 of any zone and come out in UTC`(text: String, since1970: Double, normal: String) throws {
+    func `dates are read with any zone and written in UTC`(text: String, since1970: Double, normal: String) throws {
         let date = try Date(jsonBytes: Array("\"\(text)\"".utf8))
         #expect(abs(date.timeIntervalSince1970 - since1970) < 1e-6)
         #expect(String(decoding: date.jsonBytes(), as: UTF8.self) == "\"\(normal)\"")
@@ -251,14 +251,14 @@ struct CodableJSONTests {
         )
     }
 
-    @Test func `every day of eight centuries comes back`() throws {
+    @Test func `every day of eight centuries reads back`() throws {
         for day in stride(from: -150_000, to: 150_000, by: 7) {
             let date = Date(timeIntervalSince1970: Double(day) * 86_400 + 3_599)
             #expect(try Date(jsonBytes: date.jsonBytes()) == date)
         }
     }
 
-    @Test func `random moments come back exactly`() throws {
+    @Test func `random dates read back exactly`() throws {
         var random = SeededGenerator(seed: 3)
         for _ in 0..<10_000 {
             let date = Date(timeIntervalSinceReferenceDate: Double.random(in: 1e8...2e9, using: &random))

@@ -72,7 +72,7 @@ struct JSONNumberTests {
     }
 
     @Test func `floats are rounded once`() throws {
-        // Rounded to Double first, the number is half way between two floats. As it is written, it is above.
+        // As a Double, the number is half way between two floats. The written number is above the middle.
         #expect(try Float(jsonBytes: Array("1.000000059604644775390626".utf8)) == Float(1).nextUp)
         #expect(try Float(jsonBytes: Array("1e-60".utf8)) == 0)
     }
@@ -91,7 +91,7 @@ struct JSONNumberTests {
         }
     }
 
-    @Test func `random doubles and floats come back bit by bit`() throws {
+    @Test func `random doubles and floats read back with the same bits`() throws {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<20_000 {
             let double = Double(bitPattern: random.next())

@@ -43,7 +43,7 @@ struct JSONReaderTests {
         ("[", .array),
         ("\n{", .object),
     ])
-    func `the kind is known without reading`(text: String, kind: JSONKind) throws {
+    func `the kind of a value is known before it is read`(text: String, kind: JSONKind) throws {
         let reader = JSONReader(Array(text.utf8))
         #expect(try reader.peek() == kind)
         #expect(try reader.peek() == kind)

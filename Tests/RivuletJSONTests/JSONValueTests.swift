@@ -50,7 +50,7 @@ struct JSONValueTests {
         #expect(JSONValue.null.members == nil)
     }
 
-    @Test func `random values come back equal`() throws {
+    @Test func `random values read back equal`() throws {
         for seed in 0..<2_000 {
             var random = SeededGenerator(seed: UInt64(seed))
             let value = Self.value(levels: 5, using: &random)

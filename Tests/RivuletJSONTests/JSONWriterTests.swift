@@ -10,7 +10,7 @@ struct JSONWriterTests {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    @Test func `commas stand between members and elements only`() {
+    @Test func `commas are between members and elements only`() {
         let text = text { writer in
             writer.beginObject()
             writer.key("a")
@@ -109,11 +109,11 @@ struct JSONWriterTests {
         (.leastNonzeroMagnitude, "5e-324"), (1.7976931348623157e308, "1.7976931348623157e+308"),
         (0.30000000000000004, "0.30000000000000004"),
     ])
-    func `doubles take their shortest text`(value: Double, expected: String) {
+    func `doubles are written as their shortest text`(value: Double, expected: String) {
         #expect(text { $0.double(value) } == expected)
     }
 
-    @Test func `floats take their own shortest text`() {
+    @Test func `floats are written as their own shortest text`() {
         #expect(text { $0.float(0.1) } == "0.1")
         #expect(text { $0.float(16_777_215) } == "16777215")
         #expect(text { $0.float(3.4028235e38) } == "3.4028235e+38")

@@ -10,7 +10,7 @@ import SwiftSyntaxMacros
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
-/// Expects a source to expand to another one, with these diagnostics.
+/// Expects that a source expands to another source, with these diagnostics.
 func expectExpansion(
     _ source: String,
     to expected: String,
@@ -57,7 +57,9 @@ func faults(in source: String) -> [ReportedFault] {
     return diagnostics.map(ReportedFault.init)
 }
 
-/// The source after the fix-it of its only error; nil if there is no fix-it, or if there are several errors.
+/// Returns the source after the fix-it of its only error.
+///
+/// Returns nil if there is no fix-it, or if there are several errors.
 func fixed(_ source: String) -> (message: String, source: String)? {
     let (_, diagnostics, context) = expand(source)
     guard diagnostics.count == 1, let fix = diagnostics.first?.fixIts.first else { return nil }

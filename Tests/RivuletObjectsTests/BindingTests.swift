@@ -56,7 +56,7 @@ import Testing
         #expect(sent.entries.isEmpty)
         binding.wrappedValue = 3
         #expect(sent.entries == [3])
-        #expect(binding.wrappedValue == 0, "a write is an event, and changes nothing by itself")
+        #expect(binding.wrappedValue == 0, "a write only sends an event")
         counter.count = 3
         binding.wrappedValue = 3
         #expect(sent.entries == [3])

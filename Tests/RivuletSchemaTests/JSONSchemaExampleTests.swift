@@ -16,13 +16,13 @@ import Testing
         #expect(JSONSchema.annotated(.integer(), [JSONSchema.Annotation("minimum", 10)]).example == 10)
     }
 
-    @Test func `a text has its format, or is one of its words`() {
+    @Test func `the example of a text has the text's format, or is one of its words`() {
         #expect(JSONSchema.string().example == "text")
         #expect(JSONSchema.string(values: ["open", "done"]).example == "open")
         #expect(JSONSchema.string(format: "date-time").example == "2026-01-01T00:00:00Z")
     }
 
-    @Test func `an object has its fields, a collection no elements`() {
+    @Test func `the example of an object has its fields, and of a collection no elements`() {
         let object = JSONSchema.object(title: "Pair") {
             [
                 JSONSchema.Field(name: "list", schema: .keyed(.boolean)),

@@ -225,7 +225,7 @@ struct TypeScriptDeclarationsTests {
         #expect(text(.annotated(schema, []), direction: .read).hasPrefix(expected))
     }
 
-    @Test func `key paths go through every kind of collection`() {
+    @Test func `key paths lead through every kind of collection`() {
         let schema = object(
             JSONSchema.Field(name: "n", schema: .integer()),
             JSONSchema.Field(name: "list", schema: .array(.optional(Other.schema))),

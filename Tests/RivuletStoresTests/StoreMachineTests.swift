@@ -45,7 +45,7 @@ import Testing
         #expect(try await Store.lines(in: storage) == ["a", "b", "c"])
     }
 
-    @Test func `nothing is seen before it is durable`() async throws {
+    @Test func `a change is visible only after it is durable`() async throws {
         let store = try await Store<Note>(storage: storage.collection("notes"))
         storage.hold()
         let task = await ask(store, Note("a"))

@@ -1,4 +1,4 @@
-// Tests properties that are stores, and the class of E's seed with one. Source: <Tests/Rows/Systems.md#libraries>
+// Tests properties that are stores, also in the class of E's seed. Source: <Tests/Rows/Systems.md#libraries>
 
 import Foundation
 import Observation

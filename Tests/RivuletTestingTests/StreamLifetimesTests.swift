@@ -1,4 +1,4 @@
-// Checks the start of streams without room for them, their heartbeats, and their end after their lifetime.
+// Checks streams above the limit, heartbeats, and the end of streams after their lifetime.
 
 import RivuletEngine
 import RivuletJSON

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `bodies larger than a packet go through in both directions`() async throws {
+    @Test func `bodies larger than a packet are transferred in both directions`() async throws {
         let text = String(repeating: "é", count: 100_000)
         for transport in TestServer.Transport.allCases {
             try await TestServer(SearchApp { _ in [] }).run(transport) { client in

@@ -17,10 +17,10 @@ public final class DiskStorageEngine: ItemStorage {
     private let limits: DiskStorageLimits
     private let clock: @Sendable () -> Int64
     private let queue = DispatchQueue(label: "rivulet.storage.disk")
-    private let waiting = Mutex(BlockingPromise())
+    private let waiting = Mutex(WaitingRequests())
     private let disk = Mutex(Disk())
 
-    private struct BlockingPromise {
+    private struct WaitingRequests {
         var requests = 0
         var bytes = 0
         var isClosed = false

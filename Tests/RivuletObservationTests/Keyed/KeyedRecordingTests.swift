@@ -132,7 +132,7 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `an element with another id is another element`() {
+    func `an element with a changed id is recorded as a removal and an addition`() {
         #expect(
             record { $0.tasks[id: "b"]?.id = "e" } == [
                 "remove /tasks/b", #"add /tasks/e 1 {"id":"e","title":"","notes":[]}"#,

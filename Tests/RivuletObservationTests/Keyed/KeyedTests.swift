@@ -29,13 +29,13 @@ struct KeyedTests {
     }
 
     @Test
-    func `a later element takes the place of an earlier one with its id`() {
+    func `a later element replaces an earlier element with the same id`() {
         let tasks = Keyed([Task(id: "a"), Task(id: "b"), Task(id: "a", title: "new")])
         #expect(Array(tasks) == [Task(id: "a", title: "new"), Task(id: "b")])
     }
 
     @Test
-    func `append and insert leave a known element as it is`() {
+    func `append and insert do not change an element with a known id`() {
         var tasks: Keyed = [Task(id: "a", title: "x"), Task(id: "b")]
         let results = [
             tasks.append(Task(id: "a")),

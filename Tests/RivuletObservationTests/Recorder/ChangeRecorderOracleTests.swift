@@ -80,7 +80,7 @@ struct ChangeRecorderOracleTests {
     private func checkCovering(_ changes: [StateChange], _ place: Comment) {
         for (index, change) in changes.enumerated() where change.operation != .move {
             let isCovered = changes.enumerated().contains { other, outer in
-                // An element that moves stays the same, so its fields have their own changes.
+                // A move does not replace the element, so the element's fields have their own changes.
                 other != index && outer.operation != .move
                     && (change.path.utf8.elementsEqual(outer.path.utf8)
                         || change.path.utf8.starts(with: (outer.path + "/").utf8))

@@ -1,6 +1,6 @@
-// This file owns the tests of types that the macros' text could collide with: with members that are named like Swift's
-// types, deprecated or conditional fields, and classes. Most of the tests only check that the code compiles, because
-// warnings are errors.
+// This file owns the tests of types that could conflict with generated code: members with the names of Swift's types,
+// deprecated or conditional fields, and classes. Most of the tests only check that the code compiles, because warnings
+// are errors.
 
 import Observation
 import RivuletObservation

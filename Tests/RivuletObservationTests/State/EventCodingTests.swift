@@ -133,7 +133,7 @@ struct EventCodingTests {
         (#"[{"setModes":{"_0":["idle","gone"]}}]"#, "/0/setModes/_0/1", #""gone""#),
         (#"[{"init":{"by":{"ids":["x"]}}}]"#, "/0/init/by/ids/0", #""x""#),
     ])
-    func `an error names the place in the whole body`(json: String, pointer: String, text: String) throws {
+    func `an error has the pointer and offset in the whole body`(json: String, pointer: String, text: String) throws {
         var reader = JSONReader([UInt8](json.utf8))
         reader.unknownKeys = .reject
         let error = #expect(throws: JSONError.self) { try [Envelope<SampleEvent>](json: &reader) }

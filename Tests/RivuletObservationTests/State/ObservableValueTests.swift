@@ -51,7 +51,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `B-06: stored variables are observed, and constants, statics, ignored and computed ones left alone`() {
+    func `B-06: stored variables are observed, also through computed ones; constants and ignored ones are not`() {
         #expect(fires(owner, reading: { _ = $0.state.count }, writing: { $0.state.count = 1 }))
         #expect(fires(owner, reading: { _ = $0.state.double }, writing: { $0.state.count = 2 }))
         #expect(!fires(owner, reading: { _ = ($0.state.limit, $0.state.cache) }, writing: { $0.state.cache = 1 }))
@@ -93,7 +93,7 @@ struct ObservableValueTests {
     }
 
     @Test
-    func `B-08: an assigned child notifies unless its identity is the same, even if it is equal`() {
+    func `B-08: an assigned child notifies if its identity differs, even if it is equal`() {
         #expect(
             !fires(
                 owner,

@@ -1,5 +1,5 @@
-// This file owns the common interface of a plain struct and an observable value of the same source: property observers
-// of every shape.
+// This file owns the protocol of ObservedShapes and PlainShapes. Both have the same source: property observers of every
+// shape.
 
 /// The members that both types have.
 protocol ObserverShapes {

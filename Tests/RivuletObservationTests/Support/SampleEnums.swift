@@ -33,22 +33,22 @@ enum Screens: Hashable, Sendable {
     case detail(Address)
 }
 
-/// An enum in which every case has values, so that a nil has no case to become.
+/// An enum in which every case has values, so a written nil cannot set another case.
 @ObservableState
 enum Both: Equatable, Sendable {
     case left(Address)
     case right(Address)
 }
 
-/// A single case.
+/// An enum with a single case.
 ///
-/// Every switch covers it.
+/// A switch over it needs no default.
 @ObservableState
 enum Only: Equatable, Sendable {
     case one(Address)
 }
 
-/// Names only.
+/// An enum without payloads.
 @ObservableState
 enum Names: Equatable, Sendable {
     case all

@@ -4,7 +4,7 @@ import RivuletJSON
 import RivuletObservation
 import Synchronization
 
-/// A wrapper that counts the writes of its value, until it is created again.
+/// A wrapper that counts the writes of its value since it was created.
 struct WriteCounted: ObservableWrapperProjected, Equatable, Sendable {
     typealias ProjectedValue = WriteCounted
 

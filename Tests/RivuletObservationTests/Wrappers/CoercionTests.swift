@@ -236,7 +236,7 @@ struct CoercionTests {
         #expect(found.count == CoercionRecords.recordsMax)
     }
 
-    // MARK: - Values without a place
+    // MARK: - Paths of coercions
 
     @Test
     func `a coercion in an edited element of an array has the element's index in its path`() {

@@ -53,7 +53,7 @@ struct ObservableWrapperTests {
     }
 
     @Test
-    func `a coercion in a value that replaces another one has its path`() {
+    func `a coercion in a replacing value has its path`() {
         var state = PairOfWrapped()
         let recording = ChangeRecorder.record(&state) { state in
             var fresh = Wrapped(share: 1)
@@ -135,7 +135,7 @@ struct ObservableWrapperTests {
     }
 
     @Test
-    func `a presented child is reported from nil to value, to another one and back`() {
+    func `a presented child is reported when it is set, replaced and cleared`() {
         var state = Wrapped()
         let shown = ChangeRecorder.record(&state) { $0.alert = Address() }
         let edited = ChangeRecorder.record(&state) { $0.alert?.zip = 1 }

@@ -76,7 +76,7 @@ void rivulet_faults_forget(const char *folder) {
     pthread_mutex_unlock(&lock);
 }
 
-/// The errno value with which a call on this descriptor must fail; 0 if it must not fail.
+/// Returns the errno value with which a call on this descriptor must fail, or 0.
 static int fault(int descriptor, int isSync) {
     if (atomic_load(&watchedCount) == 0) return 0;
     char link[64];
@@ -116,7 +116,7 @@ int fdatasync(int descriptor) {
     return (int)syscall(SYS_fdatasync, descriptor);
 }
 
-// MARK: - What engines of files call
+// MARK: - Calls of the file engines
 
 int rivulet_faults_fail_after(const char *folder, long changes, int error) {
     int result = rivulet_faults_watch(folder, 0, 0);

@@ -4,13 +4,13 @@ package import RivuletJSON
 package import RivuletObservation
 
 extension JSONValue {
-    /// This value after a change; nil if the change does not fit it.
+    /// Returns this value after a change, or nil if the change does not fit it.
     package func applying(_ change: StateChange, _ value: [UInt8]?) throws -> JSONValue? {
         let path = try JSONPointer(parsing: change.path).tokens[...]
         return edited(path, change.operation, change.index, try value.map { try JSONValue(parsing: $0) })
     }
 
-    /// This value after a change with a path that begins at this value; nil if the change does not fit.
+    /// Returns this value after a change whose path begins at this value, or nil if the change does not fit.
     package func applying(_ change: StateChange, at path: ArraySlice<String>) throws -> JSONValue? {
         edited(path, change.operation, change.index, try change.value.map { try JSONValue(parsing: $0) })
     }

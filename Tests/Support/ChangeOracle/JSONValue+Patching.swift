@@ -1,4 +1,4 @@
-// Owns a small function that applies patches. It shares no code with the part that makes them.
+// Owns a small function that applies patches. It shares no code with the server's part that makes patches.
 
 package import RivuletJSON
 

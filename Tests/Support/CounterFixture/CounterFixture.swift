@@ -4,7 +4,7 @@ package import RivuletEngine
 import RivuletJSON
 package import RivuletObservation
 
-/// The stored half.
+/// The stored half of the app's state.
 @ObservableState
 package struct Tally: PersistentState {
     @ObservableStateWrapper(Clamped<Int>.self, config: 0...100) @ObservationStateIgnored
@@ -58,7 +58,7 @@ package struct Group: Equatable, Sendable, Identifiable {
     fileprivate mutating func change(_ change: (inout Keyed<Item>) -> Void) { change(&items) }
 }
 
-/// An element with an id that is not in its JSON.
+/// An element with an id that its JSON does not have.
 @ObservableState
 package struct Ticket: Equatable, Sendable, Identifiable {
     package var number = 0
@@ -67,9 +67,9 @@ package struct Ticket: Equatable, Sendable, Identifiable {
     package init() {}
 }
 
-/// The present activity.
+/// An activity with a payload.
 ///
-/// A payload is partly in memory only.
+/// A field of the payload is in memory only.
 @ObservableState
 package enum Mode: Equatable, Sendable {
     case idle
@@ -83,7 +83,7 @@ package enum Mode: Equatable, Sendable {
     }
 }
 
-/// A payload.
+/// The payload of an activity.
 @ObservableState
 package struct Draft: Equatable, Sendable {
     package var text = ""
@@ -92,7 +92,7 @@ package struct Draft: Equatable, Sendable {
     package init(text: String = "") { self.text = text }
 }
 
-/// The half in memory.
+/// The half of the app's state that is in memory only.
 @ObservableState
 package struct Screen: Equatable, Sendable {
     package var lastEvent: String?
@@ -148,7 +148,7 @@ package enum TallyEvent: Equatable {
     package var isUIEvent: Bool { true }
 }
 
-/// The app.
+/// The app of the fixture.
 ///
 /// `chain(n)` dispatches `chain(n - 1)`, and `slow` has an asynchronous effect.
 package struct TallyApp: AppDefinition {

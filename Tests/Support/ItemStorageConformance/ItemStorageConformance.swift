@@ -27,7 +27,7 @@ public enum ItemStorageConformance {
             let contents = try await storage.collection("notes").contents()
             #expect(contents == StoredCollection())
         },
-        ItemStorageCheck("documents come back in the order of their keys' first coming") { storage in
+        ItemStorageCheck("documents are in the order in which their keys were first put") { storage in
             let notes = storage.collection("notes")
             try await notes.commit([.put(key: "b", document: [1]), .put(key: "a", document: [2])])
             try await notes.commit([.put(key: "c", document: []), .put(key: "b", document: [3])])
@@ -35,7 +35,7 @@ public enum ItemStorageConformance {
             #expect(items.map(\.key) == ["b", "a", "c"])
             #expect(items.map(\.document) == [[3], [2], []])
         },
-        ItemStorageCheck("a key that was removed and comes again stands last, in one commit too") { storage in
+        ItemStorageCheck("a key that is removed and put again is the last, also in one commit") { storage in
             let notes = storage.collection("notes")
             try await notes.commit(["a", "b", "c"].map { .put(key: $0, document: [0]) })
             try await notes.commit([.remove(key: "a"), .put(key: "a", document: [1]), .remove(key: "not there")])
@@ -70,7 +70,8 @@ public enum ItemStorageConformance {
             try await odd.commit(texts.dropFirst().map { .remove(key: $0) })
             #expect(try await odd.contents().items.map(\.key) == [""])
         },
-        ItemStorageCheck("the last document of a key in a commit counts, at the place of the first") { storage in
+        ItemStorageCheck("a key that a commit puts twice has its last document, at the position of its first put") {
+            storage in
             let notes = storage.collection("notes")
             try await notes.commit([.put(key: "a", document: [1]), .put(key: "b", document: []), .remove(key: "b")])
             try await notes.commit([
@@ -80,7 +81,7 @@ public enum ItemStorageConformance {
             #expect(items.map(\.key) == ["a", "b"])
             #expect(items.map(\.document) == [[3], [4]])
         },
-        ItemStorageCheck("a commit that ends within the limit is made, whatever it passes on the way") { storage in
+        ItemStorageCheck("the limit applies to the end of a commit, not to its steps") { storage in
             let notes = storage.collection("notes")
             let puts = (0..<Self.itemsMax).map { ItemChange.put(key: "\($0)", document: []) }
             try await notes.commit(puts)
@@ -93,13 +94,13 @@ public enum ItemStorageConformance {
             try await notes.commit([.removeAll] + puts)
             #expect(try await notes.contents().items.count == Self.itemsMax)
         },
-        ItemStorageCheck("an empty commit, and removals where nothing is, are made") { storage in
+        ItemStorageCheck("an empty commit and removals of unknown keys succeed") { storage in
             let notes = storage.collection("notes")
             try await notes.commit([])
             try await notes.commit([.remove(key: "a"), .removeAll])
             #expect(try await notes.contents() == StoredCollection())
         },
-        ItemStorageCheck("commits are made in the order in which they were asked for") { storage in
+        ItemStorageCheck("commits are made in the order of their requests") { storage in
             await withCheckedContinuation { continuation in
                 for turn in 0..<UInt8(100) {
                     storage.commit([.put(key: "a", document: [turn])], to: "notes") { result in

@@ -1,11 +1,11 @@
-// The requirements of every engine with items that outlive the engine.
+// The requirements of every engine that stores items durably.
 
 public import RivuletStores
 import SeededRandom
 import Synchronization
 public import Testing
 
-/// A location at which engines are opened, one after the other.
+/// A location, such as a folder, at which engines are opened one after the other.
 public struct ItemStoragePlace: Sendable {
     /// The clock of all engines of the location.
     public let time = ItemTime()
@@ -52,7 +52,7 @@ public struct ItemStorageLivesCheck: Sendable, CustomTestStringConvertible {
 extension ItemStorageConformance {
     /// The checks of engines that store items durably.
     public static let lives = [
-        ItemStorageLivesCheck("items are there again, in their order and with their times") { place in
+        ItemStorageLivesCheck("items are read after a restart, in their order and with their times") { place in
             let changes = [ItemChange.put(key: "b\0é", document: [1]), .put(key: "", document: [])]
             try await place.open().collection("a/b").commit(changes)
             place.time.now = 5
@@ -66,7 +66,7 @@ extension ItemStorageConformance {
             ]
             #expect(try await place.open().collection("a/b").contents().items == expected)
         },
-        ItemStorageLivesCheck("what was removed stays away, and comes again as new") { place in
+        ItemStorageLivesCheck("a removed item is absent after a restart, and new if it is put again") { place in
             let storage = try await place.open()
             try await storage.collection("a").commit(["1", "2", "3"].map { .put(key: $0, document: []) })
             try await storage.collection("a").commit([.remove(key: "3"), .remove(key: "1")])
@@ -79,7 +79,7 @@ extension ItemStorageConformance {
             #expect(items.map(\.key) == ["3", "2"])
             #expect(items.map(\.created) == [2, 2])
         },
-        ItemStorageLivesCheck("the limit counts what an earlier engine stored") { place in
+        ItemStorageLivesCheck("the limit includes the items of an earlier engine") { place in
             let puts = (0..<itemsMax).map { ItemChange.put(key: "\($0)", document: []) }
             try await place.open().collection("a").commit(puts)
             let storage = try await place.open()

@@ -1,4 +1,5 @@
-// Owns a program for end-to-end tests: values and secrets without a configured storage, as an app would have them.
+// Owns a program for end-to-end tests. Its values and secrets are in the default storage, as in an app that configures
+// none.
 
 import Foundation
 import Rivulet
@@ -13,8 +14,8 @@ private struct Preferences {
 
 /// Performs its arguments in order, and prints a line for each.
 ///
-/// The arguments are `theme dark`, `token secret`, `mail secret`, `toggle`, `reseal`, `show` and `wait`. The last one
-/// waits until the process is killed.
+/// The arguments are `theme dark`, `token secret`, `mail secret`, `toggle`, `reseal`, `show` and `wait`. `wait` sleeps
+/// for 60 seconds, so that a test can kill the process meanwhile.
 @main
 enum PreferencesProgram {
     static func main() async throws {

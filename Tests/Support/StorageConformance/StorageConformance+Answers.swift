@@ -1,11 +1,12 @@
-// The rules about idempotency records: stored with their append, found by their id, dropped if they are old.
+// The rules about idempotency records: an append stores them and drops old records, and a read finds them by id.
 
 import RivuletSessions
 import Testing
 
 extension StorageConformance {
     static let answers: [StorageConformance] = [
-        StorageConformance("an answer is found by its id, and only in its session and epoch") { engine async throws in
+        StorageConformance("an idempotency record is found by its id, and only in its session and epoch") {
+            engine async throws in
             let point = AppendPoint.creating(epoch: Sample.epoch, time: Sample.created)
             let answers = [Sample.answer("a"), Sample.answer("b", seconds: 1), Sample.answer("")]
             let kept = IdempotencyRecords(answers, droppingBefore: .min)
@@ -21,7 +22,8 @@ extension StorageConformance {
             #expect(try await answer("c") == nil)
             #expect(try await answer("a", epoch: "zzzzzzzz") == nil)
         },
-        StorageConformance("ids are compared byte by byte, and answers come back byte by byte") { engine async throws in
+        StorageConformance("records are found by the bytes of their ids, and read exactly as stored") {
+            engine async throws in
             let head = try await engine.fill(upTo: 0)
             let answers = ["\u{E9}", "e\u{301}", "a\nb", "\u{0}𝄞"].map { id in
                 IdempotencyRecord(id: id, time: .max, fingerprint: [0, 255], body: [0, 10, 255, 0])
@@ -32,14 +34,14 @@ extension StorageConformance {
                 #expect(try await engine.idempotencyRecord(Sample.key, epoch: Sample.epoch, id: answer.id) == answer)
             }
         },
-        StorageConformance("an append may keep answers and no entry, and the head stays") { engine async throws in
+        StorageConformance("an append may store records without an entry, and the head stays") { engine async throws in
             let head = try await engine.fill(upTo: 2)
             let kept = Sample.kept(Sample.answer("a"))
             #expect(try await engine.append(Sample.key, at: .after(head), [], keeping: kept) == .committed(head))
             #expect(try await engine.idempotencyRecord(Sample.key, epoch: head.epoch, id: "a") == Sample.answer("a"))
             #expect(try await engine.load(Sample.key)?.head == head)
         },
-        StorageConformance("an append that is a conflict keeps no answer") { engine async throws in
+        StorageConformance("an append that is a conflict stores no record") { engine async throws in
             let head = try await engine.fill(upTo: 2)
             let stale = SessionHead(epoch: head.epoch, version: 1, token: head.token)
             let kept = Sample.kept(Sample.answer("a"))
@@ -51,7 +53,7 @@ extension StorageConformance {
             )
             #expect(try await engine.idempotencyRecord(Sample.key, epoch: head.epoch, id: "a") == nil)
         },
-        StorageConformance("an answer that is too large is refused with the limit, and nothing of its append stays") {
+        StorageConformance("a too large record is refused with the limit, and nothing of its append is stored") {
             engine async throws in
             let head = try await engine.fill(upTo: 1)
             let limit = engine.capabilities.entryBytesMax
@@ -63,7 +65,7 @@ extension StorageConformance {
             #expect(try await engine.load(Sample.key)?.head == head)
             #expect(try await engine.idempotencyRecord(Sample.key, epoch: head.epoch, id: "a") == nil)
         },
-        StorageConformance("a later answer takes the place of one with the same id") { engine async throws in
+        StorageConformance("a later record replaces the record with the same id") { engine async throws in
             let head = try await engine.fill(upTo: 0)
             for seconds: Int64 in [0, 5] {
                 let kept = Sample.kept(Sample.answer("a", seconds: seconds))
@@ -74,7 +76,8 @@ extension StorageConformance {
             let usage = try await engine.idempotencyRecords(Sample.key, epoch: head.epoch, since: .min)
             #expect(usage.count == 1)
         },
-        StorageConformance("old answers go when new ones come, and only old ones") { engine async throws in
+        StorageConformance("an append drops the records before its droppingBefore, and no others") {
+            engine async throws in
             let head = try await engine.fill(upTo: 0)
             let old = (0..<8).map { Sample.answer("old \($0)", seconds: Int64($0)) }
             let kept = IdempotencyRecords(old, droppingBefore: .min)
@@ -90,7 +93,7 @@ extension StorageConformance {
             }
             #expect(try await engine.idempotencyRecord(Sample.key, epoch: head.epoch, id: "new") != nil)
         },
-        StorageConformance("what is kept is counted from a time on, in answers and bytes") { engine async throws in
+        StorageConformance("the number and the bytes of the records since a time are reported") { engine async throws in
             let head = try await engine.fill(upTo: 0)
             let none = IdempotencyUsage(count: 0, byteCount: 0, oldest: nil)
             #expect(try await engine.idempotencyRecords(Sample.key, epoch: head.epoch, since: .min) == none)
@@ -105,7 +108,8 @@ extension StorageConformance {
             let other = SessionKey(app: "counter", id: "two")
             #expect(try await engine.idempotencyRecords(other, epoch: head.epoch, since: .min) == none)
         },
-        StorageConformance("answers stay when the log is compacted, and go with their session") { engine async throws in
+        StorageConformance("records stay when the log is compacted, and are deleted with their session") {
+            engine async throws in
             let point = AppendPoint.creating(epoch: Sample.epoch, time: Sample.created)
             let kept = Sample.kept(Sample.answer("a"))
             let head = try await engine.append(Sample.key, at: point, Sample.entries(1...3), keeping: kept).head()

@@ -5,7 +5,7 @@ import Testing
 
 extension StorageConformance {
     static let appends: [StorageConformance] = [
-        StorageConformance("entries come back exactly as they were appended") { engine async throws in
+        StorageConformance("entries are read exactly as they were appended") { engine async throws in
             let entries = [
                 LogEntry(version: 1, time: .min, commandID: nil, event: [], changes: []),
                 LogEntry(version: 2, time: .max, commandID: "", event: [0, 255, 0], changes: [10]),
@@ -35,14 +35,15 @@ extension StorageConformance {
             #expect(stored.snapshot == Sample.snapshot(0))
             #expect(stored.tail == Sample.entries(1...2))
         },
-        StorageConformance("creating by append what exists is a conflict and changes nothing") { engine async throws in
+        StorageConformance("creating an existing session by an append is a conflict and changes nothing") {
+            engine async throws in
             _ = try await engine.fill(upTo: 1)
             let before = try await engine.load(Sample.key)
             let point = AppendPoint.creating(epoch: "zzzzzzzz", time: 1, snapshot: Sample.snapshot(0))
             #expect(try await engine.append(Sample.key, at: point, [Sample.entry(1)]) == .conflict)
             #expect(try await engine.load(Sample.key) == before)
         },
-        StorageConformance("a stale, a future and a foreign head are conflicts and change nothing") {
+        StorageConformance("an append after a stale, a future or a foreign head is a conflict and changes nothing") {
             engine async throws in
             let first = try await engine.fill(upTo: 1)
             let second = try await engine.append(Sample.key, at: .after(first), [Sample.entry(2)]).head()
@@ -60,7 +61,8 @@ extension StorageConformance {
             #expect(try await engine.load(other)?.tail == Sample.entries(1...2))
             #expect(try await engine.load(nobody) == nil)
         },
-        StorageConformance("gaps, doubles and disorder are conflicts and change nothing") { engine async throws in
+        StorageConformance("entries with a gap, a repetition or a wrong order are a conflict and change nothing") {
+            engine async throws in
             let head = try await engine.fill(upTo: 2)
             for versions: [UInt64] in [[2], [4], [3, 5], [3, 3], [4, 3], [0], [.max]] {
                 let entries = versions.map { Sample.entry(min($0, 99)) }
@@ -109,7 +111,7 @@ extension StorageConformance {
                 #expect(stored?.tail == Sample.entries(1...12))
             }
         },
-        StorageConformance("an entry that is too large is refused with the limit, and nothing of its append stays") {
+        StorageConformance("a too large entry is refused with the limit, and nothing of its append is stored") {
             engine async throws in
             let head = try await engine.fill(upTo: 1)
             let limit = engine.capabilities.entryBytesMax

@@ -1,4 +1,4 @@
-// The rules about answers: every answer comes, in order, and none comes after the end.
+// The rules about replies: each request has its reply, in order, and a closed engine refuses all requests.
 
 import RivuletSessions
 import Synchronization
@@ -10,7 +10,7 @@ extension StorageConformance {
             try await engine.probe()
             try await engine.probe()
         },
-        StorageConformance("starting twice is harmless") { engine async throws in
+        StorageConformance("a second start changes nothing") { engine async throws in
             _ = try await engine.fill(upTo: 1)
             try engine.lifecycle.start()
             #expect(try await engine.load(Sample.key)?.head.version == 1)
@@ -43,7 +43,7 @@ extension StorageConformance {
             engine.lifecycle.close()
             #expect(answered.withLock { $0 } == 100)
         },
-        StorageConformance("after closing every request is answered with closed, and starting fails with it") {
+        StorageConformance("after the end every request and a start fail with the error closed") {
             engine async throws in
             let head = try await engine.fill(upTo: 1)
             engine.lifecycle.close()

@@ -5,7 +5,7 @@ import Testing
 
 extension StorageConformance {
     static let compactions: [StorageConformance] = [
-        StorageConformance("a session is loaded from its snapshot and what follows it") { engine async throws in
+        StorageConformance("a session is loaded from its snapshot and the entries after it") { engine async throws in
             let head = try await engine.fill(upTo: 4)
             let outcome = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(4), keepingFrom: 5)
             #expect(outcome == .compacted(head, retained: RetainedLog(from: 5, since: nil)))
@@ -17,7 +17,7 @@ extension StorageConformance {
             #expect(stored.retained.from == 5)
             #expect(stored.updated == Sample.entry(6).time)
         },
-        StorageConformance("entries before the snapshot are kept for as long as the caller wishes") {
+        StorageConformance("entries before the snapshot are kept if the caller requests them") {
             engine async throws in
             let early = try await engine.fill(upTo: 3)
             _ = try await engine.compact(Sample.key, at: early, snapshot: Sample.snapshot(3), keepingFrom: 1)
@@ -40,7 +40,7 @@ extension StorageConformance {
             #expect(try await history(2) == nil)
             #expect(try await history(0) == nil)
         },
-        StorageConformance("a log without entries still has its head, its times and its place to go on") {
+        StorageConformance("a log without entries has its head and its times, and appends continue after the head") {
             engine async throws in
             let head = try await engine.fill(upTo: 3)
             _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(3), keepingFrom: 4)
@@ -57,7 +57,7 @@ extension StorageConformance {
             #expect(try await engine.history(Sample.key, epoch: head.epoch, after: 2, limit: 9) == nil)
             #expect(try await engine.append(Sample.key, at: .after(head), [Sample.entry(4)]).head().version == 4)
         },
-        StorageConformance("a snapshot behind the head never costs a later entry") { engine async throws in
+        StorageConformance("a snapshot of an earlier version drops no later entry") { engine async throws in
             let early = try await engine.fill(upTo: 3)
             let head = try await engine.append(Sample.key, at: .after(early), Sample.entries(4...6)).head()
             let outcome = try await engine.compact(
@@ -73,7 +73,7 @@ extension StorageConformance {
             #expect(stored.tail == Sample.entries(4...6))
             #expect(stored.retained.from == 4)
         },
-        StorageConformance("an older snapshot does not take the place of a newer one") { engine async throws in
+        StorageConformance("an older snapshot does not replace a newer snapshot") { engine async throws in
             let early = try await engine.fill(upTo: 2)
             let head = try await engine.append(Sample.key, at: .after(early), Sample.entries(3...4)).head()
             _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(4), keepingFrom: 1)
@@ -90,7 +90,7 @@ extension StorageConformance {
             #expect(try await engine.load(Sample.key)?.snapshot == second)
             #expect(try await engine.past(Sample.key, epoch: head.epoch, at: 2)?.snapshot == second)
         },
-        StorageConformance("a snapshot of a head that is not of this log is a conflict and changes nothing") {
+        StorageConformance("a snapshot of a head that the log does not have is a conflict and changes nothing") {
             engine async throws in
             let head = try await engine.fill(upTo: 2)
             let before = try await engine.load(Sample.key)
@@ -112,7 +112,7 @@ extension StorageConformance {
             )
             #expect(try await engine.load(Sample.key) == before)
         },
-        StorageConformance("no entry goes whose past could not be made without it") { engine async throws in
+        StorageConformance("entries that the past of a kept version needs are kept too") { engine async throws in
             let head = try await engine.fill(upTo: 9)
             func retained(after version: UInt64, keepingFrom: UInt64) async throws -> UInt64? {
                 let at = SessionHead(epoch: head.epoch, version: version, token: head.token)
@@ -134,7 +134,8 @@ extension StorageConformance {
             #expect(try await retained(after: 9, keepingFrom: 7) == 7)
             #expect(try await retained(after: 9, keepingFrom: 100) == 10)
         },
-        StorageConformance("the newest entries stay that the bytes leave, and are counted") { engine async throws in
+        StorageConformance("the newest entries within keepingBytes are kept, and their bytes are reported") {
+            engine async throws in
             let head = try await engine.fill(upTo: 9)
             func compact(_ version: UInt64, bytes: Int) async throws -> CompactionOutcome {
                 let at = SessionHead(epoch: head.epoch, version: version, token: head.token)
@@ -162,7 +163,8 @@ extension StorageConformance {
             #expect(try await compact(9, bytes: newest - 1) == .compacted(head, retained: from(6)))
             #expect(try await compact(9, bytes: 0) == .compacted(head, retained: from(10)))
         },
-        StorageConformance("entries that are too old go, also when the caller would keep more") { engine async throws in
+        StorageConformance("entries before keepingSince are dropped, even if keepingFrom includes them") {
+            engine async throws in
             let head = try await engine.fill(upTo: 9)
             func compact(_ version: UInt64, since: Int64) async throws -> CompactionOutcome {
                 let at = SessionHead(epoch: head.epoch, version: version, token: head.token)
@@ -186,7 +188,7 @@ extension StorageConformance {
             #expect(stored.retained == from(10))
             #expect(stored.snapshot == Sample.snapshot(9))
         },
-        StorageConformance("the past reaches back to the oldest snapshot whose entries are kept") {
+        StorageConformance("past versions can be read back to the oldest snapshot with all its later entries") {
             engine async throws in
             let head = try await engine.fill(upTo: 9)
             func compact(_ version: UInt64, keepingFrom: UInt64) async throws {
@@ -210,14 +212,14 @@ extension StorageConformance {
             #expect(try await past(7) == nil)
             #expect(try await past(8) == StoredPast(snapshot: Sample.snapshot(8), entries: []))
         },
-        StorageConformance("version 0 is the default only while its entries follow") { engine async throws in
+        StorageConformance("version 0 can be read only while the log has all entries after it") { engine async throws in
             let head = try await engine.fill(upTo: 3)
             _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(3), keepingFrom: 4)
             #expect(try await engine.past(Sample.key, epoch: head.epoch, at: 0) == nil)
             #expect(try await engine.past(Sample.key, epoch: head.epoch, at: 2) == nil)
             #expect(try await engine.past(Sample.key, epoch: head.epoch, at: 3)?.snapshot == Sample.snapshot(3))
         },
-        StorageConformance("states of every size come back exactly") { engine async throws in
+        StorageConformance("states of every size are read exactly as stored") { engine async throws in
             var head = try await engine.fill(upTo: 0)
             let text = Array(#"{"title":"a text that repeats itself"},"#.utf8)
             for count in [0, 1, 4_096, 4_097, 100_000] {
@@ -236,7 +238,7 @@ extension StorageConformance {
                 }
             }
         },
-        StorageConformance("a state that is too large is refused with the limit and changes nothing") {
+        StorageConformance("a too large state is refused with the limit and changes nothing") {
             engine async throws in
             let head = try await engine.fill(upTo: 1)
             let before = try await engine.load(Sample.key)

@@ -5,7 +5,7 @@ import Testing
 
 extension StorageConformance {
     static let creations: [StorageConformance] = [
-        StorageConformance("an unknown session is nil everywhere") { engine async throws in
+        StorageConformance("all reads of an unknown session return nothing") { engine async throws in
             #expect(try await engine.load(Sample.key) == nil)
             #expect(try await engine.history(Sample.key, epoch: Sample.epoch, after: 0, limit: 1) == nil)
             #expect(try await engine.past(Sample.key, epoch: Sample.epoch, at: 0) == nil)
@@ -13,7 +13,7 @@ extension StorageConformance {
             #expect(try await engine.sessions(app: "counter", limit: 10) == [])
             #expect(try await engine.delete(Sample.key) == false)
         },
-        StorageConformance("a created session is at version 0 with the times and the state it was given") {
+        StorageConformance("a created session has version 0 and the given time and state") {
             engine async throws in
             let outcome = try await engine.create(
                 Sample.key,
@@ -31,7 +31,7 @@ extension StorageConformance {
             #expect(stored.tail == [])
             #expect(stored.retained.from == 1)
         },
-        StorageConformance("creating again answers the head and changes nothing") { engine async throws in
+        StorageConformance("a second creation returns the head and changes nothing") { engine async throws in
             let head = try await engine.fill(upTo: 2)
             let before = try await engine.load(Sample.key)
             let outcome = try await engine.create(
@@ -43,14 +43,15 @@ extension StorageConformance {
             #expect(outcome == .exists(head))
             #expect(try await engine.load(Sample.key) == before)
         },
-        StorageConformance("sessions of the same id in two apps are two sessions") { engine async throws in
+        StorageConformance("sessions with the same id in two apps are two sessions") { engine async throws in
             let other = SessionKey(app: "todos", id: Sample.key.id)
             _ = try await engine.fill(upTo: 1)
             _ = try await engine.fill(other, upTo: 2)
             #expect(try await engine.load(Sample.key)?.head.version == 1)
             #expect(try await engine.load(other)?.head.version == 2)
         },
-        StorageConformance("a deleted session is gone, and its head is stale in the next life") { engine async throws in
+        StorageConformance("a deleted session is gone, and its head is stale for a new session with its id") {
+            engine async throws in
             let old = try await engine.fill(upTo: 3)
             #expect(try await engine.delete(Sample.key))
             #expect(try await engine.load(Sample.key) == nil)
@@ -69,14 +70,14 @@ extension StorageConformance {
             #expect(try await engine.past(Sample.key, epoch: old.epoch, at: 1) == nil)
             #expect(try await engine.load(Sample.key)?.tail == Sample.entries(1...3))
         },
-        StorageConformance("a session that begins anew in the same epoch does not take the old head either") {
+        StorageConformance("a new session with the deleted session's epoch does not accept the old head either") {
             engine async throws in
             let old = try await engine.fill(upTo: 1)
             _ = try await engine.delete(Sample.key)
             _ = try await engine.fill(upTo: 1)
             #expect(try await engine.append(Sample.key, at: .after(old), [Sample.entry(2)]) == .conflict)
         },
-        StorageConformance("a deleted session leaves no snapshot and no entry behind") { engine async throws in
+        StorageConformance("a new session has no snapshot and no entry of the deleted session") { engine async throws in
             let point = AppendPoint.creating(epoch: Sample.epoch, time: Sample.created, snapshot: Sample.snapshot(0))
             _ = try await engine.append(Sample.key, at: point, [Sample.entry(1, commandID: "a")])
             _ = try await engine.delete(Sample.key)
@@ -84,7 +85,7 @@ extension StorageConformance {
             #expect(try await engine.load(Sample.key)?.snapshot == nil)
             #expect(try await engine.load(Sample.key)?.head.version == 0)
         },
-        StorageConformance("sessions are listed by the bytes of their ids, page by page, with versions and times") {
+        StorageConformance("sessions are listed in the order of their ids' bytes, in pages, with versions and times") {
             engine async throws in
             for (index, id) in ["b", "a-b", "Z", "a", "_", "aa"].enumerated() {
                 _ = try await engine.fill(SessionKey(app: "counter", id: id), upTo: UInt64(index))

@@ -5,7 +5,7 @@ import Testing
 
 extension StorageConformance {
     static let reads: [StorageConformance] = [
-        StorageConformance("history goes on after a version, page by page, until there is nothing more") {
+        StorageConformance("history is read after a version, in pages, until a page is empty") {
             engine async throws in
             let head = try await engine.fill(upTo: 10)
             func history(_ after: UInt64, _ limit: Int) async throws -> [LogEntry]? {
@@ -24,7 +24,8 @@ extension StorageConformance {
             _ = try await engine.fill(upTo: 2)
             #expect(try await engine.history(Sample.key, epoch: "zzzzzzzz", after: 0, limit: 5) == nil)
         },
-        StorageConformance("history of large entries is whole when it is read to its end") { engine async throws in
+        StorageConformance("history of large entries has every entry when it is read to its end") {
+            engine async throws in
             let bytes = Sample.noise(engine.capabilities.entryBytesMax / 2)
             let entries = (1...12).map { LogEntry(version: $0, time: 0, commandID: nil, event: [], changes: bytes) }
             var head = try await engine.fill(upTo: 0)
@@ -38,7 +39,7 @@ extension StorageConformance {
             }
             #expect(read == entries)
         },
-        StorageConformance("every version can be rebuilt while nothing has been dropped") { engine async throws in
+        StorageConformance("every version can be rebuilt while no entry has been dropped") { engine async throws in
             let head = try await engine.fill(upTo: 4)
             for version: UInt64 in 0...4 {
                 let past = try await engine.past(Sample.key, epoch: head.epoch, at: version)

@@ -5,7 +5,7 @@ import Testing
 
 extension StorageConformance {
     static let schemas: [StorageConformance] = [
-        StorageConformance("a snapshot of an older schema stays beside the one that a migration makes of its version") {
+        StorageConformance("a snapshot of an older schema stays beside the migration's snapshot of the same version") {
             engine async throws in
             let head = try await engine.fill(upTo: 2)
             try await engine.compact(2, of: head, schema: 1)
@@ -17,7 +17,7 @@ extension StorageConformance {
             let later = StoredPast(snapshot: Sample.snapshot(2, schema: 2), entries: [Sample.entry(3)])
             #expect(try await engine.past(3, of: next) == later)
         },
-        StorageConformance("a version that a migration found is read from the older snapshot before it") {
+        StorageConformance("a version from before a migration is read from the older schema's snapshot") {
             engine async throws in
             let early = try await engine.fill(upTo: 1)
             try await engine.compact(1, of: early, schema: 1)
@@ -31,9 +31,9 @@ extension StorageConformance {
             #expect(try await engine.past(4, of: next) == StoredPast(snapshot: newer, entries: [Sample.entry(4)]))
             try await engine.compact(4, of: next, schema: 2)
             let own = StoredPast(snapshot: Sample.snapshot(4, schema: 2), entries: [])
-            #expect(try await engine.past(4, of: next) == own, "an ordinary snapshot is the version's own")
+            #expect(try await engine.past(4, of: next) == own, "a snapshot without a migration is the version's past")
         },
-        StorageConformance("of several older snapshots of one version the oldest schema's stays") {
+        StorageConformance("of several older snapshots of one version, the snapshot with the oldest schema stays") {
             engine async throws in
             let head = try await engine.fill(upTo: 2)
             for schema: UInt32 in [1, 2, 3, 3] { try await engine.compact(2, of: head, schema: schema) }
@@ -43,7 +43,7 @@ extension StorageConformance {
             #expect(try await engine.load(Sample.key)?.snapshot == Sample.snapshot(2, schema: 1))
             #expect(try await engine.past(2, of: head)?.snapshot == Sample.snapshot(2, schema: 1))
         },
-        StorageConformance("an older snapshot stays as long as versions that need it, and no longer") {
+        StorageConformance("an older snapshot is dropped with the last version that needs it") {
             engine async throws in
             let early = try await engine.fill(upTo: 1)
             try await engine.compact(1, of: early, schema: 1)
@@ -58,7 +58,7 @@ extension StorageConformance {
             for version: UInt64 in 1...5 { #expect(try await engine.past(version, of: head) == nil) }
             #expect(try await engine.past(6, of: head)?.snapshot == Sample.snapshot(6, schema: 2))
         },
-        StorageConformance("both snapshots of a version stay while it is the oldest that can be read") {
+        StorageConformance("both snapshots of a version stay while it is the oldest readable version") {
             engine async throws in
             let early = try await engine.fill(upTo: 2)
             try await engine.compact(2, of: early, schema: 1)
@@ -70,7 +70,7 @@ extension StorageConformance {
             #expect(try await engine.past(3, of: head)?.snapshot == Sample.snapshot(2, schema: 2))
             #expect(try await engine.past(1, of: head) == nil)
         },
-        StorageConformance("a session that is made anew has no older snapshot of the one before") {
+        StorageConformance("a new session has no older snapshot of the deleted session") {
             engine async throws in
             let head = try await engine.fill(upTo: 2)
             try await engine.compact(2, of: head, schema: 1)

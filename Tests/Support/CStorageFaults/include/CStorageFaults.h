@@ -8,17 +8,17 @@
 /// Returns 0, or -1 if too many folders are watched. A folder that is watched already keeps its count.
 int rivulet_faults_watch(const char *folder, int writeError, int syncError);
 
-/// The number of `fdatasync` calls below a watched folder since its first watch; -1 if it is not watched.
+/// Returns the number of `fdatasync` calls below a folder since its first watch, or -1 if it is not watched.
 long rivulet_faults_syncs(const char *folder);
 
 /// Lets this number of changes below `folder` succeed, and makes every later one fail with this errno value. If the
 /// number is less than 0, all succeed.
 ///
-/// Changes are the calls of `pwrite`, `fsync`, `rename` and `unlink`. Returns the same values as
-/// `rivulet_faults_watch`.
+/// Changes are the calls of `pwrite`, `fsync`, `rename` and `unlink`. The function watches the folder without the
+/// errors of an earlier `rivulet_faults_watch`, and returns the same values.
 int rivulet_faults_fail_after(const char *folder, long changes, int error);
 
-/// Ends all errors below `folder`.
+/// Ends all errors and counts below `folder`.
 void rivulet_faults_forget(const char *folder);
 
 #endif
