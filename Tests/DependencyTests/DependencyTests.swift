@@ -43,7 +43,7 @@ import Testing
         "RivuletMain": ["RivuletCLI"],
     ]
 
-    /// Modules that use nothing outside of the process, also not by their imports: no I/O, no crypto, no threads of
+    /// Modules that use nothing outside the process, also not through their imports: no I/O, no crypto, no threads of
     /// Dispatch.
     private static let pureModules: Set<String> = [
         "RivuletBase", "RivuletJSON", "RivuletHTTP", "RivuletSchema", "RivuletObservation", "RivuletObjects",

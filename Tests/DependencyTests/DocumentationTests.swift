@@ -44,7 +44,7 @@ import Testing
         let compiled = try files.split(separator: " ").flatMap { Self.lines(try Self.source(named: String($0))) }
         let samples = try Self.text("Documentation/\(page)").matches(of: /(?s)```swift\n(.*?)```/).map(\.1)
         #expect(!samples.isEmpty)
-        // SwiftPM reads the manifest of a package in a test from outside.
+        // A test in Tests/EndToEnd has SwiftPM read the sample of a package's manifest.
         for sample in samples where !sample.hasPrefix("// swift-tools-version") {
             let lines = Self.lines(sample)
             let isThere = compiled.indices.contains { compiled[$0...].starts(with: lines) }
@@ -124,7 +124,7 @@ import Testing
 
     /// The names of a source's tests, by the text after `@Test`.
     ///
-    /// Comments do not count.
+    /// Names in comments are left out.
     private static func testNames(in source: String) -> [String] {
         var names: [String] = []
         var isTest = false

@@ -6,7 +6,7 @@ import RivuletObservation
 import Testing
 
 @Suite struct AnyReducerTests {
-    /// WAVE's by-value form.
+    /// A reducer in WAVE's by-value form.
     private struct Doubling: EventReducer {
         func reduce(state: TallyApp.State, queuedEvent: QueuedEvent) -> TallyApp.State {
             var state = state

@@ -1,4 +1,4 @@
-// Checks the effect of one step of an app on its state.
+// Checks the changes that one step of an app makes to its state.
 
 import CounterFixture
 import RivuletEngine
@@ -67,7 +67,7 @@ import Testing
 
     /// One reducer of each form.
     ///
-    /// With `add(13)` the second one fails, with `add(14)` it rejects.
+    /// The second reducer fails with `add(13)`, and rejects `add(14)`.
     private struct ManyReducers: AppDefinition {
         let name = "many"
         let defaultState = TallyApp.State(t: Screen(), p: Tally())

@@ -1,10 +1,10 @@
-// Owns a clock that needs no waiting: a sleep ends at once or not at all.
+// Owns a clock without waiting: a sleep ends at once, or only by cancellation.
 
 import Synchronization
 
-/// A clock with sleeps that end at once, in the order of the calls.
+/// A clock with sleeps that end at once.
 ///
-/// A sleep that is longer than the clock passes only ends by cancellation.
+/// A sleep of more than `passing` ends only by cancellation.
 final class ScriptedClock: Clock {
     struct Instant: InstantProtocol {
         var offset = Duration.zero

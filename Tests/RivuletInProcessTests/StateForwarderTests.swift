@@ -245,7 +245,7 @@ struct OtherPersistent: PersistentState {
     var counter = 7
 }
 
-/// Counts from any thread.
+/// A counter for any thread.
 final class CallCount: Sendable {
     private let stored = Mutex(0)
 

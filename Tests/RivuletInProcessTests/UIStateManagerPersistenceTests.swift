@@ -86,7 +86,7 @@ import Testing
             storage: storage,
             clock: ScriptedClock()
         )
-        // Wrappers are also enforced at this input, and fields that the document lacks have their defaults.
+        // Wrappers are also enforced when a document is read. Fields that the document lacks have their defaults.
         #expect(manager.getState().p.count == 100)
         #expect(manager.getState().p.ratio == 0.5)
         await manager.addReducer(AnyReducer<TallyApp.State>(TallyEvent.self, TallyApp().reduce))

@@ -274,7 +274,7 @@ struct CodableJSONTests {
         #expect(read("[1]", " [] ", "[2,3]") == [[1], [], [2, 3]])
         #expect(read("[1]", "true") == nil)
         #expect(read("[1]", "") == nil)
-        // Joined, the texts would be two arrays.
+        // The joined texts would be two arrays.
         #expect(read("[1", "2],[3]") == nil)
     }
 

@@ -50,7 +50,7 @@ extension ReportedFault {
 
 /// The diagnostics of the macros for a source.
 ///
-/// All of them must be errors.
+/// Expects that all diagnostics are errors.
 func faults(in source: String) -> [ReportedFault] {
     let diagnostics = expand(source).diagnostics
     #expect(diagnostics.allSatisfy { $0.diagMessage.severity == .error })

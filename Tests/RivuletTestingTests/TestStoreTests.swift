@@ -105,7 +105,7 @@ struct BasketApp: AppDefinition {
 @Suite struct TestStoreTests {
     private func makeStore() -> TestStore<BasketApp> { TestStore(BasketApp()) }
 
-    /// The messages of a body's issues.
+    /// Returns the messages of the issues that a closure records.
     private func issues(_ body: () async -> Void) async -> [String] {
         let texts = Mutex<[String]>([])
         await withKnownIssue {

@@ -299,7 +299,7 @@ struct Ratio: Equatable, Sendable, Identifiable {
     var ratio = 0.0
 }
 
-/// A state of such elements.
+/// A state with a collection of ratios.
 @ObservableState
 struct Ratios: Equatable, Sendable {
     var ratios: Keyed<Ratio> = []

@@ -167,7 +167,7 @@ struct KeyedTests {
         var tasks: Keyed = [Task(id: "a")]
         tasks[id: "a"]?.notes.reserveCapacity(1_000)
         tasks[id: "a"]?.notes.append("note")
-        // A copy would only have the capacity for its elements.
+        // A copied array would only have capacity for its present elements.
         #expect((tasks[id: "a"]?.notes.capacity ?? 0) >= 1_000)
     }
 

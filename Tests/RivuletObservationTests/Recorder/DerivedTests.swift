@@ -217,7 +217,7 @@ struct BacklogItem: Equatable, Sendable, Identifiable {
     var isDone = false
 }
 
-/// Counts calls from closures that escape.
+/// A counter of the calls of escaping closures.
 private final class Counter: Sendable {
     private let value = Mutex(0)
     var count: Int { value.withLock { $0 } }

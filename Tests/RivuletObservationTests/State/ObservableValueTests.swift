@@ -105,7 +105,7 @@ struct ObservableValueTests {
             )
         )
         #expect(fires(owner, reading: { _ = $0.state.child.g }, writing: { $0.state.child = Leaf() }))
-        // Its observer is not lost. It now reads the new child.
+        // An observer of the field reads the new child afterwards.
         #expect(fires(owner, reading: { _ = $0.state.child.g }, writing: { $0.state.child.g = 1 }))
     }
 

@@ -59,7 +59,7 @@ enum Names: Equatable, Sendable {
 @ObservableState
 public indirect enum Load<Value: JSONCodable & Codable & Sendable & Equatable>: Equatable, Sendable {
     case loading
-    /// Complete.
+    /// The load is complete.
     case loaded(Value)
     case again(Load<Value>)
     case failed(String)

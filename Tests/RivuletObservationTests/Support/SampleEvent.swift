@@ -49,7 +49,7 @@ indirect enum Envelope<Inner: EventCoding & Hashable & Sendable>: Hashable, Send
 
     /// A type in the enum.
     ///
-    /// Its cases name it without the enum's name.
+    /// The enum's cases use the type's short name.
     struct Plainly: Codable, Hashable, Sendable {
         var ids: [Int]
     }

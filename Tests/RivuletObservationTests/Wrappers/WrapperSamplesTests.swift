@@ -53,7 +53,7 @@ private struct Box<T: Equatable>: Equatable {
 
     var projectedValue: Box<T> { self }
 
-    // The sample does not have it, and cannot be Equatable without it, because a `Ref` is not.
+    // The sample lacks this function, and cannot be Equatable without it, because `Ref` is not Equatable.
     static func == (first: Self, second: Self) -> Bool { first.wrappedValue == second.wrappedValue }
 }
 
@@ -122,7 +122,7 @@ struct WrapperSamplesTests {
             state.scratchNote = "scratch"
             state.contacts.append(2)
         }
-        // The sample does not declare that it is omitted: that is Rivulet's `isOmittedFromCoding`.
+        // The sample does not declare the field as omitted, because `isOmittedFromCoding` is Rivulet's.
         let expected = ["/draftNote=\"draft\"", "/percent=0", "/scratchNote=\"scratch\"", "/contacts=[1,2]"]
         #expect(recording.changes.map(\.text) == expected)
         #expect(copy.contacts == [1])
