@@ -25,7 +25,7 @@ def run(data, **overrides):
     return world
 
 
-def test_no_stream_has_a_gap_a_double_or_a_wrong_value_through_disconnects_restarts_and_slow_reading(data):
+def test_no_stream_misses_repeats_or_alters_a_change_over_disconnects_restarts_and_slow_reading(data):
     world = run(data, seconds=28, streams=250)
     assert not world.findings, f"{len(world.findings)} findings, seed {world.options.seed}: {world.findings[0]}"
     # The run is only worth something if all of this happened.
@@ -268,7 +268,7 @@ def test_a_change_that_does_not_fit_is_a_finding(change):
         applied(TODOS, [("todos",)], change)
 
 
-def test_changes_that_fit_are_made():
+def test_changes_that_fit_are_applied():
     after = TODOS
     for change in (ADDED, {"op": "move", "path": "/todos/c", "index": 0}, {"op": "remove", "path": "/todos/b"},
                    {"op": "replace", "path": "/todos/a/done", "value": True}):
@@ -293,12 +293,12 @@ def made(changes, is_merged=False):
     return values
 
 
-def test_nested_paths_are_told_both():
+def test_nested_paths_each_get_the_change():
     after = made([REPLACED, *WITHIN])
     assert after == {("todos",): REPLACED["value"], ("todos", "b", "done"): True, ("todos", "c", "done"): False}
 
 
-def test_a_change_serves_each_place_that_it_is_in():
+def test_a_change_is_applied_to_each_watched_path_that_contains_it():
     after = made([{"op": "replace", "path": "/todos/a/done", "value": True}])
     assert after[("todos",)][0] == {"id": "a", "done": True} and after[("todos", "a", "done")] is True
 
@@ -319,7 +319,7 @@ def test_an_inner_change_that_is_missing_or_wrong_is_a_finding(changes):
         made(changes)
 
 
-def test_a_place_that_came_and_went_may_be_told_as_gone_by_a_merged_change():
+def test_a_merged_change_may_remove_a_value_that_was_added_and_removed_in_between():
     gone = [{"op": "remove", "path": "/todos/d/done"}]
     assert made(gone, is_merged=True) == NESTED
     with pytest.raises(Misfit):
@@ -330,7 +330,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 @pytest.mark.parametrize("size", [1, 7, 1_000])
-def test_a_body_is_read_however_it_is_cut(size):
+def test_a_body_is_read_in_any_pieces(size):
     received = HEAD + b"6\r\n:\n\ndat\r\n10\r\na: 1\n\nid: 2\ndata\r\n0\r\n\r\n"
     response, blocks, read = ResponseReader(), BlockReader(), []
     for at in range(0, len(received), size):
@@ -353,7 +353,7 @@ def test_a_compressed_body_is_read_event_by_event():
     b"3\r\nabcd\r\n", b"x\r\n", b"0\r\n\r\n1\r\n", b"\r\n", b"03\r\nabc\r\n", b"A\r\n", b"3;a=b\r\nabc\r\n", b"3\nabc\n", b"3\r\r\nabc\r\n", b"0\r\na: b\r\n\r\n",
     b"123456789012345678",
 ])
-def test_a_chunk_that_is_none_is_a_finding(chunk):
+def test_a_malformed_chunk_is_a_finding(chunk):
     with pytest.raises(Malformed):
         ResponseReader().feed(HEAD + chunk)
 
@@ -362,6 +362,6 @@ def test_a_chunk_that_is_none_is_a_finding(chunk):
     b"event: change\nid: 1\ndata: {\n\n", b"data: {}\n\n", b"event:change\ndata: {}\n\n", b"event: a\nevent: b\ndata: {}\n\n",
     b'event: a\ndata: {"a":1,"a":2}\n\n', b"event: a\ndata: \xff\n\n", b"retry: soon\n\n",
 ])
-def test_a_block_that_is_none_is_a_finding(block):
+def test_a_malformed_block_is_a_finding(block):
     with pytest.raises(Malformed):
         parse_block(block)

@@ -21,7 +21,7 @@ def head(path, length, **fields):
     return message("POST", path, None, EVENT | {"Content-Length": str(length)} | fields)
 
 
-def test_a_body_of_60_kib_behind_a_refused_head_leaves_the_connection_open(shared):
+def test_a_body_of_60_kib_after_a_refused_head_leaves_the_connection_open(shared):
     with Connection(shared) as connection:
         connection.send(head(NOTHING, 60 * 1024))
         # The answer does not wait for the body.
@@ -35,7 +35,7 @@ def test_a_body_of_60_kib_behind_a_refused_head_leaves_the_connection_open(share
     "status, fields",
     [(421, {"Host": "foreign.example"}), (403, {"Sec-Fetch-Site": "cross-site"}), (415, {"Content-Type": "text/plain"})],
 )
-def test_a_body_behind_a_door_is_read_away_up_to_64_kib(shared, status, fields):
+def test_a_body_refused_by_its_host_or_origin_is_discarded_up_to_64_kib(shared, status, fields):
     reset = "/v1/apps/counter/sessions/doors/reset"
     with Connection(shared) as connection:
         connection.send(head(reset, 64 * 1024, **fields))
@@ -50,7 +50,7 @@ def test_a_body_behind_a_door_is_read_away_up_to_64_kib(shared, status, fields):
 
 
 @pytest.mark.parametrize("framing", [{"Content-Length": "102400"}, {"Transfer-Encoding": "chunked"}], ids=["100 KiB", "chunked"])
-def test_a_larger_or_chunked_body_behind_a_refused_head_ends_the_connection(shared, framing):
+def test_a_larger_or_chunked_body_after_a_refused_head_ends_the_connection(shared, framing):
     with Connection(shared) as connection:
         connection.send(message("POST", NOTHING, None, EVENT | framing))
         refused = connection.answer("POST")
@@ -79,7 +79,7 @@ def test_a_refused_head_gets_no_100_continue(shared, method, target, status):
         assert connection.ended()
 
 
-def test_requests_behind_refused_ones_are_answered_in_order(shared, session):
+def test_requests_after_refused_ones_are_answered_in_order(shared, session):
     with Connection(shared) as connection:
         refused = message("POST", NOTHING, b"x" * 5000, EVENT)
         taken = message("POST", session.path + "/events", "increment")
@@ -88,7 +88,7 @@ def test_requests_behind_refused_ones_are_answered_in_order(shared, session):
         assert statuses == [404, 200] * 20
 
 
-def test_a_body_is_refused_where_none_is_taken(shared, session):
+def test_a_body_is_refused_by_a_resource_that_has_none(shared, session):
     with Connection(shared) as connection:
         for method, target in [("GET", session.path), ("DELETE", session.path), ("POST", session.path + "/reset")]:
             refused = connection.request(method, target, {"a": 1})
@@ -96,7 +96,7 @@ def test_a_body_is_refused_where_none_is_taken(shared, session):
         assert connection.request("GET", "/healthz").status == 200
 
 
-def test_silent_large_bodies_stop_no_small_dispatch_and_take_no_memory():
+def test_large_bodies_that_never_arrive_stop_no_small_dispatch_and_use_no_memory():
     connections_max = 1_000
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(max(soft, 4_096), hard), hard))
@@ -197,7 +197,7 @@ def silent(server, stack):
     return connection
 
 
-def test_a_body_for_which_there_is_no_room_is_503_and_counted(narrow):
+def test_a_body_without_memory_is_503_and_counted(narrow):
     server, stack = narrow("--body-wait-milliseconds", 60_000, "--body-progress-milliseconds", 60_000)
     for _ in range(3):
         assert silent(server, stack).head()[0] == 100

@@ -75,7 +75,7 @@ def test_every_path_of_the_page_has_the_methods_of_its_rows(shared):
         assert allowed == named, target
 
 
-def test_every_example_goes_as_the_page_shows(serve, data):
+def test_every_example_prints_the_output_on_the_page(serve, data):
     examples = Examples(serve(data), **ADDRESSES)
     shown = [example for block in blocks(TEXT) for example in block]
     assert len(shown) > 30

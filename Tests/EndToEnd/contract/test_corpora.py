@@ -63,7 +63,7 @@ def json_cases(kind):
 
 
 @pytest.mark.parametrize("method, target", [("POST", EVENTS.format("corpus")), ("PUT", "/v1/apps/notes/values/recent"), ("POST", "/v1/apps/notes/stores/notes")])
-def test_json_is_read_as_the_test_suite_has_it(exchange, method, target):
+def test_json_is_accepted_or_refused_as_the_test_suite_requires(exchange, method, target):
     statuses = {"y": (200, 201, 204, 422), "n": (400,), "i": (200, 201, 204, 400, 422)}
     counts = {}
     for kind, allowed in statuses.items():
@@ -106,7 +106,7 @@ def agrees(case, found):
 
 
 @pytest.mark.parametrize("is_cut", [False, True], ids=["whole", "byte by byte"])
-def test_requests_are_read_as_llhttp_has_them(shared, is_cut):
+def test_requests_are_accepted_or_refused_like_llhttp_does(shared, is_cut):
     cases = list(llhttp_cases.cases())
     assert len(cases) > 140
     found = {case.name: answers(shared, case.data, is_cut) for case in cases}

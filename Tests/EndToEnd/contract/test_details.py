@@ -38,7 +38,7 @@ def test_a_412_of_a_session_names_its_cause(session):
         assert refused.status == 412 and refused.problem["detail"].startswith(cause), tag
 
 
-def test_a_412_of_a_store_or_a_value_names_no_change_that_there_was_not(shared, store):
+def test_a_412_of_a_store_or_a_value_does_not_claim_a_change_that_did_not_happen(shared, store):
     tag = store.put(note("a"), "/a").headers["etag"]
     for condition in [{"If_Match": '"no"'}, {"If_None_Match": "*"}]:
         refused = store.put(note("a"), "/a", **condition)
@@ -64,7 +64,7 @@ def test_a_422_of_an_identifier_names_its_cause(store, identifier, cause):
     assert refused.status == 422 and cause in refused.problem["detail"]
 
 
-def test_a_refused_flag_is_told_all_values(shared, session):
+def test_the_refusal_of_a_flag_lists_its_values(shared, session):
     refused = shared.request("POST", f"{session.path}/events?strict=2", "noop")
     assert refused.problem["detail"] == 'the query parameter "strict" is 1, true, 0 or false; found "2"'
 

@@ -10,7 +10,7 @@ def changed(answer):
     return {change["path"]: change.get("value") for change in answer["changes"]}
 
 
-def test_the_answer_tells_version_cursor_durability_and_changes(session):
+def test_the_answer_has_version_cursor_durability_and_changes(session):
     answer = session.post("increment")
     assert answer.status == 200
     body = answer.json
@@ -22,13 +22,13 @@ def test_the_answer_tells_version_cursor_durability_and_changes(session):
     assert session.read().headers["etag"] == answer.headers["etag"]
 
 
-def test_what_a_wrapper_alters_is_told(session):
+def test_a_value_that_a_wrapper_changed_is_in_the_answer(session):
     body = session.dispatch({"setCount": 250})
     assert body["coerced"] == [{"path": "/p/count", "from": 250, "to": 100}]
     assert changed(body)["/p/count"] == 100
 
 
-def test_a_state_to_begin_with_is_coerced_like_an_event(shared, session):
+def test_an_initial_state_is_coerced_like_an_event(shared, session):
     wish = {"state": {"p": {"count": 250, "step": 3}}}
     for flag in ["1", "true"]:
         refused = shared.request("PUT", f"{session.path}?strict={flag}", wish)
@@ -62,11 +62,11 @@ def test_a_case_without_values_is_its_name_or_an_empty_object(session, event):
 
 
 @pytest.mark.parametrize("event", [{"setCount": 5}, {"setCount": {"_0": 5}}])
-def test_a_case_with_one_value_takes_it_bare_or_as_swift_codes_it(session, event):
+def test_a_case_with_one_value_accepts_the_bare_value_or_swifts_form(session, event):
     assert changed(session.dispatch(event))["/p/count"] == 5
 
 
-def test_every_event_of_the_counter_does_what_it_says(session):
+def test_every_event_of_the_counter_has_its_effect(session):
     session.dispatch({"setStep": 7})
     session.dispatch("increment")
     session.dispatch("decrement")
@@ -79,7 +79,7 @@ def test_every_event_of_the_counter_does_what_it_says(session):
     assert state["t"]["lastEvent"] == "setWarnAt"
 
 
-def test_a_warning_is_presented_from_below_and_dismissed(session):
+def test_a_warning_appears_when_the_count_rises_to_the_limit_and_is_dismissed(session):
     session.dispatch({"setCount": 79})
     assert session.state("/t")["warning"] is None
     presented = session.dispatch({"setCount": 81})
@@ -113,14 +113,14 @@ def test_an_event_that_changes_nothing_answers_the_same_version_and_no_changes(s
         assert answer["cursor"] == before["cursor"]
 
 
-def test_reset_brings_both_halves_back(session):
+def test_reset_sets_both_halves_to_their_defaults(session):
     session.dispatch({"setCount": 90})
     session.dispatch("reset")
     state = session.state()
     assert state["p"]["count"] == 0 and state["p"]["history"] == [] and state["t"]["warning"] is None
 
 
-def test_an_effect_feeds_an_event_that_queues_behind(session):
+def test_an_effect_dispatches_an_event_that_waits_in_the_queue(session):
     with session.stream("/p/title", "/p/count") as stream:
         stream.expect("snapshot")
         session.dispatch({"setCount": 99})
@@ -131,7 +131,7 @@ def test_an_effect_feeds_an_event_that_queues_behind(session):
     assert session.info()["version"] == 3
 
 
-def test_a_rejection_is_422_with_the_reducers_words_and_changes_nothing(session):
+def test_a_rejection_is_422_with_the_reducers_message_and_changes_nothing(session):
     session.dispatch("increment")
     before = session.read().headers["etag"]
     answer = session.post({"rename": ""})
@@ -149,7 +149,7 @@ def test_an_event_that_does_not_decode_is_422(session, event):
     assert session.post(event).problem["status"] == 422
 
 
-def test_the_problem_points_at_the_fault(session):
+def test_the_problem_has_a_pointer_to_the_error(session):
     problem = session.post({"setCount": "5"}).problem
     assert problem["errors"][0]["pointer"].startswith("/setCount")
     assert problem["errors"][0]["detail"]
@@ -170,7 +170,7 @@ def test_the_problem_points_at_the_fault(session):
     ],
     ids=repr,
 )
-def test_the_pointer_leads_to_the_fault_in_the_whole_body(session, event, pointer, detail):
+def test_the_pointer_is_relative_to_the_whole_body(session, event, pointer, detail):
     problem = session.post(event).problem
     assert problem["status"] == 422
     assert [fault["pointer"] for fault in problem["errors"]] == [pointer]
@@ -207,7 +207,7 @@ def test_the_offset_counts_from_the_start_of_the_body_of_a_creation(shared, sess
     ("body", "offset"),
     [(b'{"setCount": 5', None), (b'{"setCount": 5,}', "15"), (b"nope", None), (b"", None), (b'"increment" x', "12")],
 )
-def test_malformed_json_is_400_and_tells_the_byte(session, body, offset):
+def test_malformed_json_is_400_with_the_offset(session, body, offset):
     detail = session.post(body, {"Content-Type": "application/json"}).problem
     assert detail["status"] == 400
     assert "byte" in detail["detail"]
@@ -221,7 +221,7 @@ def test_malformed_json_is_400_and_tells_the_byte(session, body, offset):
         (b'{"state": {"p": 5}} x', 20), (b'{"state": {"p": {"cuont": 5}}, "state": {}}', 31), (b"[" * 200, 128),
     ],
 )
-def test_malformed_json_of_a_creation_is_400_and_tells_the_byte(shared, session, body, offset):
+def test_malformed_json_of_a_creation_is_400_with_the_offset(shared, session, body, offset):
     for method, path in (("PUT", session.path), ("POST", "/v1/apps/counter/sessions")):
         problem = shared.request(method, path, body, {"Content-Type": "application/json"}).problem
         assert problem["status"] == 400, problem

@@ -43,7 +43,7 @@ HOSTS = ["127.0.0.1", "localhost", "localhost:1", "LOCALHOST.", "a.localhost", "
 
 
 @pytest.mark.parametrize("host", [*HOSTS, "a.example", "A.example.:8", "x.b.example", "rivulet.example"])
-def test_a_host_that_the_server_has_is_served(guarded, host):
+def test_a_host_of_the_server_is_served(guarded, host):
     assert lines(guarded, "GET /v1/apps HTTP/1.1", f"Host: {host}").status == 200
     assert lines(guarded, f"GET http://{host}/v1/apps HTTP/1.1", "Host: evil.example").status == 200
 
@@ -59,12 +59,12 @@ def test_another_host_is_421_which_names_the_option(guarded, host):
 
 
 @pytest.mark.parametrize("host", ["a!b", "x..b", "[::1::]", "(1)"])
-def test_text_that_is_no_host_name_is_not_proposed_as_one(guarded, host):
+def test_text_that_is_no_host_name_is_not_suggested_for_the_option(guarded, host):
     detail = lines(guarded, "GET /v1/apps HTTP/1.1", f"Host: {host}").problem["detail"]
     assert "--allowed-hosts" not in detail and "no host name" in detail
 
 
-def test_a_host_with_a_dot_at_the_end_is_proposed_as_the_option_takes_it(guarded):
+def test_a_host_with_a_dot_at_the_end_is_suggested_in_the_form_of_the_option(guarded):
     detail = lines(guarded, "GET /v1/apps HTTP/1.1", "Host: evil.example.").problem["detail"]
     assert "--allowed-hosts evil.example (" in detail
 
@@ -75,14 +75,14 @@ def test_a_public_url_with_a_dot_at_the_end_is_served(serve):
         assert lines(server, "GET /v1/apps HTTP/1.1", f"Host: {host}").status == 200
 
 
-def test_a_host_that_is_empty_or_missing(guarded):
+def test_an_empty_or_missing_host_is_refused(guarded):
     assert lines(guarded, "GET /v1/apps HTTP/1.1", "Host:").status == 421
     assert lines(guarded, "GET /v1/apps HTTP/1.0", "Host:").status == 421
     assert lines(guarded, "GET /v1/apps HTTP/1.0").status == 200
     assert lines(guarded, "GET /v1/apps HTTP/1.1", "Accept: */*").status == 400
 
 
-def test_health_is_told_to_any_host(guarded):
+def test_health_is_answered_for_any_host(guarded):
     for target in ("/healthz", "/readyz"):
         assert lines(guarded, f"GET {target} HTTP/1.1", "Host: evil.example").status == 200
         assert lines(guarded, f"GET {target} HTTP/1.1", "Host:").status == 200
@@ -152,7 +152,7 @@ def test_a_page_of_the_server_is_served(shared, session):
         assert connection.answer().status == 403
 
 
-def test_without_the_browsers_word_the_origin_decides(guarded):
+def test_without_sec_fetch_site_the_origin_decides(guarded):
     port = guarded.port
     for origin, host in [(f"http://localhost:{port}", f"localhost:{port}"), (f"https://localhost:{port}", f"localhost:{port}"),
                          ("https://a.example", "a.example"), ("http://a.example", "a.example:80"),
@@ -175,7 +175,7 @@ def test_a_link_of_another_site_leads_to_a_page_only(shared):
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "Text/Plain; charset=utf-8", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded"])
-def test_a_post_that_needs_no_body_refuses_what_forms_send(shared, session, kind):
+def test_a_post_without_a_body_refuses_the_content_types_of_forms(shared, session, kind):
     session.dispatch("increment")
     for target in (*(session.path + part for part in ("/reset", "/restore?version=0", "/fork")), "/v1/apps/counter/sessions",
                    "/v1/apps/notes/values/hapticsEnabled/toggle"):  # fmt: skip
@@ -237,7 +237,7 @@ def test_a_request_that_cannot_be_read_is_answered_to_its_page(guarded):
     assert "Access-Control" not in raw(guarded, post, f"Origin: {PAGE}", f"Origin: {PAGE}")
 
 
-def test_streams_are_for_the_page_too_also_those_that_only_say_bye(serve):
+def test_an_allowed_page_may_read_streams_also_one_with_a_single_bye(serve):
     server = serve(None, arguments=["--allowed-origins", PAGE, "--streams-per-address", "1"])
     with Connection(server) as first, Connection(server) as second:
         for connection, event in ((first, b"event: snapshot"), (second, b"event: bye")):
@@ -274,7 +274,7 @@ def test_a_preflight_is_answered_with_the_methods_of_the_route(guarded):
     assert refused.status == 403 and "access-control-allow-origin" not in refused.headers
 
 
-def test_options_tells_the_methods(shared):
+def test_options_lists_the_methods(shared):
     for target, allowed in {"/metrics": "GET, HEAD", ME: "GET, HEAD, PUT, DELETE", "/v1/streams/0-0-0-0": "GET, HEAD, PATCH, DELETE",
                             "*": "GET, HEAD, POST, PUT, PATCH, DELETE"}.items():  # fmt: skip
         answer = shared.request("OPTIONS", target)
@@ -298,7 +298,7 @@ def test_me_is_for_pages_whose_browser_keeps_the_cookie(guarded):
     assert causes[(("cause", "caller"),)] == 6
 
 
-def test_a_star_is_for_everything_but_me(serve):
+def test_a_star_allows_every_resource_except_me(serve):
     server = serve(None, arguments=["--allowed-origins", "*"])
     page = {"Origin": "https://any.example", "Sec_Fetch_Site": "cross-site"}
     answer = fetch(server, **page)
@@ -327,7 +327,7 @@ def test_every_answer_has_the_constant_fields(shared, session):
     assert "X-Content-Type-Options: nosniff\r\n" in raw(shared, "GET / HTTP/1.1", "Host: localhost", "Host: localhost")
 
 
-def test_a_page_has_the_policy_of_its_meta_and_more(shared):
+def test_a_page_gets_the_policy_of_its_meta_element_and_more(shared):
     for name in ("index.html", "todos.html", "notes.html"):
         meta = (PUBLIC / name).read_text().split('"Content-Security-Policy"', 1)[1].split('content="', 1)[1].split('"', 1)[0]
         answer = shared.get("/" + name)
@@ -345,7 +345,7 @@ def test_the_policy_is_an_option(serve):
     assert server.get("/").headers["content-security-policy"] == "default-src 'self'"
 
 
-def test_the_word_of_a_proxy_counts_when_it_is_trusted(guarded, shared):
+def test_the_headers_of_a_trusted_proxy_are_used(guarded, shared):
     def is_secure(server, *values):
         fields = [f"X-Forwarded-Proto: {value}" for value in values]
         return "; Secure" in raw(server, f"GET {ME}/state HTTP/1.1", "Host: localhost", *fields)
@@ -374,7 +374,7 @@ def test_a_server_that_others_reach_must_be_open(host, serve):
     assert server.log_text().count("This server is open") == 1
 
 
-def test_a_server_of_this_machine_needs_no_word(serve):
+def test_a_server_on_a_loopback_address_needs_no_option(serve):
     for arguments in (["--host", "127.0.0.2"], ["--host", "::1"], ["--open"]):
         server = serve(None, arguments=arguments)
         assert server.stop() == 0
@@ -386,7 +386,7 @@ def test_a_server_of_this_machine_needs_no_word(serve):
     [("--allowed-hosts", "*"), ("--allowed-hosts", "https://a.example"), ("--allowed-origins", "null"), ("--allowed-origins", "a.example"),
      ("--public-url", "rivulet.example"), ("--trusted-proxies", "proxy"), ("--content-security-policy", "a\nb")],
 )  # fmt: skip
-def test_an_option_that_cannot_be_is_refused_and_named(option, value):
+def test_an_invalid_option_is_refused_and_named(option, value):
     line = refused_start(option, value)
     assert option in line and value.split("\n")[0] in line
 
@@ -402,7 +402,7 @@ def test_the_first_refusal_of_a_kind_is_explained_in_the_log(serve):
     assert "canary" not in log
 
 
-def test_a_star_is_warned_of(serve):
+def test_a_star_as_allowed_origin_logs_a_warning(serve):
     server = serve(None, arguments=["--allowed-origins", "*"])
     # The start's log lines come after its address line.
     assert server.stop() == 0

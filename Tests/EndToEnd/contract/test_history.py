@@ -63,7 +63,7 @@ def test_the_log_comes_in_pages_that_link_to_the_next(counted):
     assert log(counted, "?after=5").json == []
 
 
-def test_the_log_comes_as_lines_when_lines_are_asked_for(counted):
+def test_the_log_is_sent_as_lines_if_they_are_requested(counted):
     answer = log(counted, Accept="application/x-ndjson")
     assert answer.headers["content-type"] == "application/x-ndjson"
     assert answer.body.endswith(b"\n")
@@ -94,18 +94,18 @@ def test_a_sensitive_event_is_in_the_log_by_name_only(session):
 
 
 @pytest.mark.parametrize("query", ["?limit=0", "?limit=1001", "?after=-1", "?after=x", "?before=1"])
-def test_an_impossible_part_of_the_log_is_refused(counted, query):
+def test_an_invalid_range_of_the_log_is_refused(counted, query):
     assert counted.server.get(f"{counted.path}/events{query}").problem["status"] == 400
 
 
-def test_versions_that_are_not_there_yet_are_404(counted):
+def test_versions_that_do_not_exist_yet_are_404(counted):
     for target in ("events?after=6", "state?version=6", "state/p/count?version=99"):
         assert counted.server.get(f"{counted.path}/{target}").problem["status"] == 404, target
     assert post(counted, "restore?version=6").problem["status"] == 404
     assert post(counted, "fork?version=6").problem["status"] == 404
 
 
-def test_a_session_that_does_not_exist_has_no_log_and_no_past_but_its_default(shared, session):
+def test_an_unknown_session_has_no_log_and_only_its_default_as_version_0(shared, session):
     assert shared.get(f"{session.path}/events").problem["status"] == 404
     assert past(session, 0, "/p/count").json == 0
     assert past(session, 1).problem["status"] == 404
@@ -173,14 +173,14 @@ def test_restore_is_a_new_version_and_streams_get_the_differences(counted):
     assert log(counted, "?after=6").json[0]["event"] == {"$restore": {"version": 2}}
 
 
-def test_restore_leaves_what_is_in_memory_only(counted):
+def test_restore_keeps_transient_fields(counted):
     counted.dispatch({"setNote": "only in memory"})
     before = counted.state("/t")
     post(counted, "restore?version=1")
     assert counted.state("/t") == before == {"lastEvent": "setNote", "warning": None}
 
 
-def test_restoring_what_is_there_changes_nothing(counted):
+def test_a_restore_of_equal_fields_changes_nothing(counted):
     answer = post(counted, "restore?version=5")
     assert (answer.status, answer.json["version"], answer.json["changes"]) == (200, 5, [])
     assert len(log(counted).json) == 5
@@ -193,7 +193,7 @@ def test_a_restore_can_be_restored(counted):
     assert past(counted, 7, "/p/count").json == 5 == counted.state("/p/count")
 
 
-def test_reset_puts_both_halves_back_past_the_reducers(counted):
+def test_reset_sets_both_halves_to_their_defaults_without_the_reducers(counted):
     counted.dispatch({"setCount": 90})
     with counted.stream() as stream:
         stream.expect("snapshot")
@@ -208,7 +208,7 @@ def test_reset_puts_both_halves_back_past_the_reducers(counted):
 
 
 @pytest.mark.parametrize("action", ["restore?version=2", "reset"])
-def test_going_back_honours_conditions_and_preferences(counted, action):
+def test_restore_and_reset_honour_conditions_and_preferences(counted, action):
     epoch = counted.info()["epoch"]
     refused = post(counted, action, If_Match=f'"{epoch}.4"')
     assert refused.problem["status"] == 412 and counted.state("/p/count") == 5
@@ -220,7 +220,7 @@ def test_going_back_honours_conditions_and_preferences(counted, action):
 
 
 @pytest.mark.parametrize("action", ["restore?version=2", "reset"])
-def test_a_retry_with_its_key_goes_back_once(counted, action):
+def test_a_retried_restore_or_reset_with_a_key_is_done_once(counted, action):
     first = post(counted, action, Idempotency_Key='"back"')
     assert first.json["version"] == 6
     counted.dispatch({"setCount": 50})
@@ -246,7 +246,7 @@ def test_fork_begins_another_session_with_a_version_of_this_one(counted):
     assert log(fork).json[0]["event"] == "increment"
 
 
-def test_fork_takes_an_id_that_is_free(counted):
+def test_fork_requires_a_free_id(counted):
     name = counted.identifier + "-fork"
     assert post(counted, "fork", {"id": name}).json["id"] == name
     assert counted.server.session(name).state("/p/count") == 5
@@ -260,7 +260,7 @@ def test_fork_takes_an_id_that_is_free(counted):
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_everything_is_there_after_a_restart(serve, data, end):
+def test_the_log_and_all_versions_exist_after_a_restart(serve, data, end):
     server = serve(data)
     session = server.session("s")
     for count in range(1, 5):
@@ -281,7 +281,7 @@ def test_everything_is_there_after_a_restart(serve, data, end):
         assert stream.expect("change").changed == {"/p/count": 0}
 
 
-def test_kill_9_rounds_lose_no_acknowledged_step_of_the_way_back(serve, data):
+def test_kill_9_rounds_lose_no_acknowledged_restore(serve, data):
     chance = random.Random(7)
     acked, enough = [], threading.Event()
     for _ in range(4):
@@ -316,7 +316,7 @@ def test_kill_9_rounds_lose_no_acknowledged_step_of_the_way_back(serve, data):
             server.kill()
 
 
-def test_the_log_and_the_past_reach_as_far_back_as_the_session_says(serve, data):
+def test_the_log_and_earlier_versions_begin_at_the_version_that_the_session_reports(serve, data):
     session = serve(data).session("s")
     for count in range(700):
         session.dispatch({"setWarnAt": count + 1})

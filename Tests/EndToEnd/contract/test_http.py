@@ -65,7 +65,7 @@ def test_a_request_in_single_bytes_is_the_same_request(shared, session):
         assert connection.answer("POST").json["version"] == 1
 
 
-def test_a_chunked_body_is_put_together(shared, session):
+def test_a_chunked_body_is_joined(shared, session):
     with Connection(shared) as connection:
         head = f"POST {session.path}/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
         connection.send(head.encode() + b'5;a=b\r\n{"set\r\n' + b'C\r\nCount": 12} \r\n' + b"0\r\nX-Trailer: 1\r\n\r\n")
@@ -84,7 +84,7 @@ def test_expect_100_continue_is_answered_before_the_body(shared, session):
         assert connection.answer("POST").status == 200
 
 
-def test_a_connection_is_kept_until_somebody_closes_it(shared):
+def test_a_connection_is_kept_until_one_side_closes_it(shared):
     with Connection(shared) as connection:
         for _ in range(3):
             assert connection.request("GET", "/healthz").status == 200

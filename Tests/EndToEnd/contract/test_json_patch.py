@@ -101,7 +101,7 @@ def test_snapshots_and_patches_give_the_state(todos, seed):
         copy.close()
 
 
-def test_patches_go_on_after_a_restart(serve, data):
+def test_patches_continue_after_a_restart(serve, data):
     server = serve(data)
     session = server.session("s", app="todos")
     session.dispatch([{"add": {"id": name, "title": name}} for name in "abc"])
@@ -153,7 +153,7 @@ def test_without_a_path_it_is_the_whole_state(session):
         "format=changes&format=changes",
     ],
 )
-def test_what_no_stream_can_be_is_refused(shared, session, query):
+def test_an_invalid_stream_request_is_refused(shared, session, query):
     answer = shared.get(f"{session.path}/changes?{query}", accept="text/event-stream")
     assert answer.status == 400 and answer.problem["detail"]
 

@@ -13,7 +13,7 @@ def sessions_bytes(server):
 
 
 @pytest.mark.parametrize("is_on_disk", [False, True])
-def test_the_oldest_versions_of_a_long_log_go_first(serve, data, is_on_disk):
+def test_the_oldest_versions_of_a_long_log_are_deleted_first(serve, data, is_on_disk):
     server = serve(data if is_on_disk else None, arguments=["--log-bytes-per-session", str(MEGABYTE)])
     todos = server.session("long", "todos")
     todos.dispatch({"add": {"id": "a", "title": "A"}})

@@ -39,25 +39,25 @@ def test_a_line_that_fails_stops_no_other_and_changes_nothing(session):
     assert got[6]["version"] == 2 and session.state("/p/count") == 2
 
 
-def test_a_last_line_without_a_line_feed_and_carriage_returns_are_taken(session):
+def test_a_last_line_without_a_line_feed_and_carriage_returns_are_accepted(session):
     answer = session.server.request("POST", session.path + "/events", b'"increment"\r\n"increment"', {"Content-Type": TYPE})
     assert [line["version"] for line in answers(answer)] == [1, 2]
 
 
-def test_lines_happen_in_their_order_beside_other_clients(session):
+def test_lines_are_applied_in_their_order_beside_other_clients(session):
     versions = [answer["version"] for answer in answers(lines(session, *[{"setCount": i % 90} for i in range(1, 301)]))]
     assert versions == list(range(1, 301))
     assert session.state("/p/count") == 300 % 90
 
 
-def test_minimal_lines_tell_only_where_the_session_stands(session):
+def test_minimal_lines_have_only_version_and_cursor(session):
     answer = lines(session, "increment", {"rename": ""}, Prefer="return=minimal")
     assert answer.headers["preference-applied"] == "return=minimal"
     first, second = answers(answer)
     assert set(first) == {"version", "cursor", "durable"} and second["status"] == 422
 
 
-def test_strict_holds_for_each_line(session):
+def test_strict_applies_to_each_line(session):
     first, second = answers(lines(session, {"setCount": 250}, {"setCount": 25}, query="?strict=1"))
     assert first["status"] == 422 and second["version"] == 1
 
@@ -79,7 +79,7 @@ def test_each_line_has_a_key_of_its_own(data, serve):
     assert single.status == 200 and "idempotency-replayed" not in single.headers
 
 
-def test_a_request_that_was_done_as_a_whole_says_so(session):
+def test_a_complete_replay_is_marked_in_the_head(session):
     first = lines(session, "increment", "increment", Idempotency_Key='"k"')
     again = lines(session, "increment", "increment", Idempotency_Key='"k"')
     assert again.headers["idempotency-replayed"] == "true" and again.body == first.body
@@ -104,7 +104,7 @@ def test_too_many_lines_are_refused_before_anything_happens(session):
     assert len(answers(lines(session, *["noop"] * 1000))) == 1000
 
 
-def test_answers_that_grow_too_large_leave_the_rest_undone(todos):
+def test_lines_after_too_large_answers_are_not_applied(todos):
     events = [{"addMany": {"count": count}} for count in (34_000, 67_000, 100_000)] + [{"setFilter": "open"}] * 197
     got = answers(lines(todos, *events))
     done = [answer for answer in got if "status" not in answer]
@@ -123,6 +123,6 @@ def test_a_stream_gets_one_event_per_line(session):
         assert [stream.expect("change").cursor for _ in range(2)] == [got[0]["cursor"], got[2]["cursor"]]
 
 
-def test_a_stranger_type_is_refused(session):
+def test_an_unknown_content_type_is_refused(session):
     answer = session.server.request("POST", session.path + "/events", b'"increment"\n', {"Content-Type": "application/jsonl"})
     assert answer.problem["status"] == 415

@@ -66,7 +66,7 @@ def test_it_is_cached_and_compressed(shared):
     assert shared.request("HEAD", "/openapi.json").headers["content-length"] == str(len(plain.body))
 
 
-def test_every_schema_is_one_and_every_example_fits_it(document):
+def test_every_schema_is_valid_and_every_example_satisfies_it(document):
     for schema in document["components"]["schemas"].values():
         Draft202012Validator.check_schema(schema)
     seen = 0
@@ -83,7 +83,7 @@ def test_every_schema_is_one_and_every_example_fits_it(document):
     assert seen > 50
 
 
-def test_the_example_of_each_event_is_taken(document, shared):
+def test_the_example_of_each_event_decodes(document, shared):
     """The reducer may reject the event. An event that does not decode is an error of the document."""
     for app in ("counter", "todos", "notes"):
         path = f"/v1/apps/{app}/sessions/{{session}}/events"
@@ -93,7 +93,7 @@ def test_the_example_of_each_event_is_taken(document, shared):
             assert answer.status == 200 or "errors" not in answer.problem, (name, answer)
 
 
-def test_an_answer_fits_its_schema(document, session):
+def test_an_answer_satisfies_its_schema(document, session):
     def check(answer, path, method, status):
         assert answer.status == status, answer
         response = resolved(document, document["paths"][path][method]["responses"][str(status)])
@@ -113,7 +113,7 @@ def test_an_answer_fits_its_schema(document, session):
     check(session.server.get("/v1/apps/counter/sessions"), "/v1/apps/counter/sessions", "get", 200)
 
 
-def test_the_data_of_stream_events_fits_the_schemas(document, session):
+def test_the_data_of_stream_events_satisfies_the_schemas(document, session):
     operation = document["paths"]["/v1/apps/counter/sessions/{session}/changes"]["get"]
     events = operation["responses"]["200"]["content"]["text/event-stream"]["x-rivulet-events"]
     assert set(events) == {"snapshot", "change", "reset", "bye"}
@@ -146,7 +146,7 @@ def test_every_field_and_every_binding_has_a_path(document, shared):
             assert "put" in item(binding["path"]), binding
 
 
-def test_answers_and_events_of_what_sessions_share_fit_their_schemas(document, store):
+def test_answers_and_events_of_shared_data_satisfy_their_schemas(document, store):
     def check(answer, path, method, status):
         assert answer.status == status, answer
         response = resolved(document, document["paths"][path][method]["responses"][str(status)])
@@ -198,7 +198,7 @@ def test_answers_and_events_of_what_sessions_share_fit_their_schemas(document, s
                                           (["--include-path-regex", SHARED, "--exclude-path-regex", STREAMS], SECONDS // 2, 19)],
     ids=["sessions", "stores, values, secrets"],
 )  # fmt: skip
-def test_schemathesis_finds_no_fault_and_no_undocumented_answer(serve, tmp_path, chosen, seconds, operations):
+def test_schemathesis_finds_no_error_and_no_undocumented_answer(serve, tmp_path, chosen, seconds, operations):
     server = serve(None)
     done = subprocess.run(
         [

@@ -36,7 +36,7 @@ def test_a_refusal_has_the_type_and_the_title_of_its_page(shared, rows):
     assert ("/problems/app-not-found", 404, problem["title"]) in rows
 
 
-def test_a_page_needs_no_credential_and_is_served_as_any_other_page(shared):
+def test_a_page_needs_no_credentials_and_is_served_like_other_pages(shared):
     page, file = shared.get("/problems/key-reused"), shared.get("/index.html")
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert "set-cookie" not in page.headers
@@ -60,7 +60,7 @@ def test_a_page_has_head_and_options(shared, path):
     assert refused.problem["type"] == "/problems/method-not-allowed" and refused.status == 405
 
 
-def test_a_name_that_is_no_type_is_a_file_that_is_not_there(shared):
+def test_an_unknown_type_is_answered_like_a_missing_file(shared):
     assert not (PUBLIC / "problems").exists()
     for path in ["/problems/nothing", "/problems/not-found/", "/problems/not-found/x"]:
         assert shared.get(path).problem["type"] == "/problems/not-found"

@@ -51,12 +51,12 @@ def errors(folder, declaration):
     ("@AppEvent enum A { case none, some(Plain) }", VALUE),
     ("@AppEvent enum A { case none, some(x: Plain, y: Int) }", VALUE),
 ])
-def test_a_type_that_json_cannot_have_is_one_error(tmp_path, declaration, message):
+def test_a_type_that_json_does_not_support_is_one_error(tmp_path, declaration, message):
     found = errors(tmp_path, declaration)
     assert len(found) == 1 and message in found[0], found
 
 
-def test_what_json_can_have_is_no_error(tmp_path):
+def test_a_type_that_json_supports_is_no_error(tmp_path):
     state = "@ObservableState struct A { var x: [Int]?; @Transient var y = 1 }"
     assert errors(tmp_path, f"{state}\n@AppEvent enum E {{ case a(Int) }}") == []
 
@@ -70,7 +70,7 @@ def binding(event, values):
     ("E.a(x:y:)", "x: Double, y: Int"),
     ("{ (x: Double, y: Int) in .a(x, y) }", "Double, Int"),
 ])
-def test_a_binding_whose_event_gets_no_id_is_told_which_types_are_ids(tmp_path, event, values):
+def test_the_error_of_a_binding_without_an_id_lists_the_types_of_ids(tmp_path, event, values):
     found = errors(tmp_path, binding(event, values))
     assert len(found) == 1 and "a String, an integer, a UUID or another type that conforms to KeyedID" in found[0], found
 

@@ -38,7 +38,7 @@ def test_post_creates_with_a_fresh_unguessable_id(shared):
         assert shared.get(answer.headers["location"]).status == 200
 
 
-def test_info_tells_epoch_version_and_streams(shared, session):
+def test_info_has_epoch_version_and_streams(shared, session):
     session.dispatch("increment")
     with session.stream("/p/count") as stream:
         stream.expect("snapshot")
@@ -65,11 +65,11 @@ def test_sessions_are_listed_in_pages_ordered_by_id(serve, data):
 
 
 @pytest.mark.parametrize("limit", ["0", "1001", "x"])
-def test_a_page_of_an_impossible_size_is_refused(shared, limit):
+def test_a_page_with_an_invalid_size_is_refused(shared, limit):
     assert shared.get(f"/v1/apps/counter/sessions?limit={limit}").problem["status"] == 400
 
 
-def test_delete_forgets_state_and_epoch(shared, session):
+def test_delete_removes_state_and_epoch(shared, session):
     session.dispatch({"setCount": 9})
     epoch = session.info()["epoch"]
     assert shared.request("DELETE", session.path).status == 204
@@ -127,7 +127,7 @@ def test_a_key_path_that_the_state_cannot_have_is_refused(session, pointer):
         ("GET", "/v1/apps/counter/sessions", "limit=1&limit=1"),
     ],
 )
-def test_a_query_parameter_that_is_there_twice_is_refused(shared, session, method, target, query):
+def test_a_repeated_query_parameter_is_refused(shared, session, method, target, query):
     body = "increment" if "events" in target else None
     problem = shared.request(method, target.format(session=session.path) + "?" + query, body).problem
     assert problem["status"] == 400
@@ -140,12 +140,12 @@ def test_unknown_app_session_and_resource_are_404(shared, session):
 
 
 @pytest.mark.parametrize("name", ["a%20b", "a.b", "x" * 129, "%C3%BC"])
-def test_an_impossible_session_id_is_refused(shared, name):
+def test_an_invalid_session_id_is_refused(shared, name):
     assert shared.get(f"/v1/apps/counter/sessions/{name}/state").status in (400, 404)
 
 
 @pytest.mark.parametrize("name", ["", "a.b", "x" * 129])
-def test_an_event_for_an_impossible_session_id_is_refused(shared, name):
+def test_an_event_for_an_invalid_session_id_is_refused(shared, name):
     problem = shared.request("POST", f"/v1/apps/counter/sessions/{name}/events", "increment").problem
     assert problem["status"] == 400 and "a session id is 1 to 128 letters" in problem["detail"]
 
@@ -161,13 +161,13 @@ def test_an_event_for_an_impossible_session_id_is_refused(shared, name):
         ("POST", "/v1/apps/counter/sessions/x/changes", "GET"),
     ],
 )
-def test_a_wrong_method_is_405_and_tells_the_right_ones(shared, method, target, allowed):
+def test_a_wrong_method_is_405_with_the_right_ones(shared, method, target, allowed):
     answer = shared.request(method, target)
     assert answer.problem["status"] == 405
     assert allowed in answer.headers["allow"].replace(" ", "").split(",")
 
 
-def test_head_answers_as_get_without_a_body(shared, session):
+def test_head_answers_like_get_without_a_body(shared, session):
     session.dispatch("increment")
     for target in ("/healthz", "/", session.path + "/state"):
         full, head = shared.get(target), shared.request("HEAD", target)

@@ -82,7 +82,7 @@ def apps(shared):
     return [app["name"] for app in shared.get("/v1/apps").json["apps"]]
 
 
-def test_the_schemas_of_every_app_are_schemas(shared, apps):
+def test_the_schemas_of_every_app_are_valid(shared, apps):
     for app in apps:
         description = shared.get(f"/v1/apps/{app}").json
         for schema in (description["state"], description["event"], *(event["schema"] for event in description["events"])):
@@ -112,7 +112,7 @@ def test_states_are_valid_before_and_after_every_kind_of_event(shared, session):
         (("p", "history"), [1.5]), (("p", "limits"), {"warnAt": 1}), (("t", "warning"), {}), (("t", "warning"), {"text": 1}),
     ],
 )
-def test_a_state_that_cannot_be_is_not_valid(shared, session, place, value):
+def test_an_impossible_state_is_not_valid(shared, session, place, value):
     validator = Draft202012Validator(shared.get("/v1/apps/counter").json["state"])
     state = session.state()
     half, field = place
@@ -149,7 +149,7 @@ def test_an_omitted_field_is_in_no_schema_and_no_type(shared, description):
 
 
 @pytest.mark.parametrize("event", ACCEPTED, ids=repr)
-def test_an_event_that_the_server_takes_is_valid(shared, session, event):
+def test_an_event_that_the_server_accepts_is_valid(shared, session, event):
     assert session.post(event).status == 200
     Draft202012Validator(shared.get("/v1/apps/counter").json["event"]).validate(event)
 
@@ -182,7 +182,7 @@ def test_the_types_compile_and_refuse_what_is_wrong(shared, apps, tmp_path):
     assert faulty == {f"wrong{i}.ts" for i in range(len(WRONG))}, run.stdout
 
 
-def test_types_and_description_answer_304_until_the_server_is_another(shared):
+def test_types_and_description_answer_304_until_another_server_runs(shared):
     for target, kind in (("/v1/apps/counter", "application/json"), ("/v1/apps/counter/types.d.ts", "text/plain; charset=utf-8")):
         first = shared.get(target)
         assert (first.status, first.headers["content-type"]) == (200, kind)

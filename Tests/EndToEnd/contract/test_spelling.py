@@ -30,7 +30,7 @@ def test_a_stream_of_one_spelling_gets_its_changes(todos):
         assert stream.expect("change").changed == {f"/p/todos/{DECOMPOSED}/title": "d"}
 
 
-def test_two_spellings_of_a_key_are_no_duplicate_of_the_text(todos):
+def test_two_spellings_of_a_key_are_no_duplicate_members(todos):
     body = b'{"add":{"id":"a","title":"A","\\u00e9":1,"e\\u0301":2}}'
     answer = todos.post(body, {"Content-Type": "application/json"})
     assert answer.status == 422

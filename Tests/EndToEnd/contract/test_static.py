@@ -14,7 +14,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_file_is_served_as_it_is_with_its_type(shared, name):
+def test_a_file_is_served_unchanged_with_its_type(shared, name):
     answer = shared.get("/" + name)
     assert answer.status == 200
     assert answer.body == (PUBLIC / name).read_bytes()
@@ -35,7 +35,7 @@ def test_an_unchanged_file_is_304(shared):
     assert shared.get("/app.css", If_Modified_Since=first.headers["last-modified"]).status == 304
 
 
-def test_gzip_is_sent_to_those_who_take_it(shared):
+def test_gzip_is_sent_to_clients_that_accept_it(shared):
     plain = shared.get("/app.css")
     zipped = shared.get("/app.css", Accept_Encoding="br, gzip")
     assert zipped.headers["content-encoding"] == "gzip"
@@ -55,7 +55,7 @@ def test_nothing_outside_the_folder_is_served(shared, target):
         assert connection.request("GET", target).status in (400, 404)
 
 
-def test_files_are_read_anew_while_the_server_runs(serve, tmp_path):
+def test_changed_files_are_served_while_the_server_runs(serve, tmp_path):
     (tmp_path / "index.html").write_text("first")
     (tmp_path / "old.txt").write_text("old")
     server = serve(None, arguments=["--public", tmp_path])
@@ -93,13 +93,13 @@ def test_a_part_of_a_file_is_served(shared, field, part):
     assert answer.headers["etag"] == shared.get("/app.css").headers["etag"]
 
 
-def test_parts_put_together_are_the_file(shared):
+def test_the_parts_of_a_file_are_together_the_file(shared):
     whole = (PUBLIC / "app.js").read_bytes()
     parts = [shared.get("/app.js", Range=f"bytes={at}-{at + 999}").body for at in range(0, len(whole), 1000)]
     assert b"".join(parts) == whole
 
 
-def test_a_range_behind_the_end_is_refused_with_the_length(shared):
+def test_a_range_after_the_end_is_refused_with_the_length(shared):
     length = len((PUBLIC / "app.css").read_bytes())
     answer = ranged(shared, f"bytes={length}-")
     assert answer.problem["status"] == 416
@@ -107,7 +107,7 @@ def test_a_range_behind_the_end_is_refused_with_the_length(shared):
 
 
 @pytest.mark.parametrize("field", ["bytes=0-1,4-5", "lines=1-2", "bytes=5-2", "nonsense"])
-def test_what_is_not_one_range_of_bytes_gets_the_whole(shared, field):
+def test_other_text_than_a_single_range_of_bytes_gets_the_whole_file(shared, field):
     answer = ranged(shared, field)
     assert (answer.status, answer.body) == (200, (PUBLIC / "app.css").read_bytes())
     assert answer.headers["accept-ranges"] == "bytes"
@@ -119,7 +119,7 @@ def test_a_part_is_never_compressed(shared):
     assert answer.body == (PUBLIC / "app.css").read_bytes()[:500]
 
 
-def test_a_range_is_of_the_file_that_its_reader_has(shared):
+def test_a_conditional_range_is_of_the_version_that_the_client_has(shared):
     whole = shared.get("/app.css")
     zipped = shared.get("/app.css", Accept_Encoding="gzip")
     for same in (whole.headers["etag"], whole.headers["last-modified"]):

@@ -70,7 +70,7 @@ def test_a_new_list_is_empty(todos, shared):
         ({"edit": "b"}, [{"op": "replace", "path": "/t/editing", "value": "b"}], "abc"),
     ],
 )
-def test_an_event_tells_exactly_what_it_changed(abc, event, changes, outcome):
+def test_the_answer_to_an_event_has_exactly_its_changes(abc, event, changes, outcome):
     before = abc.state("/p/todos")
     answer = abc.dispatch(event)
     assert answer["changes"] == changes
@@ -79,7 +79,7 @@ def test_an_event_tells_exactly_what_it_changed(abc, event, changes, outcome):
     assert answer["version"] == (2 if changes and "edit" not in event else 1)
 
 
-def test_done_ones_are_cleared_each_by_its_removal(abc):
+def test_each_done_todo_is_cleared_by_a_removal(abc):
     abc.dispatch([{"toggle": "a"}, {"toggle": "c"}])
     assert abc.dispatch("clearDone")["changes"] == [{"op": "remove", "path": f"/p/todos/{name}"} for name in "ac"]
     assert abc.state("/p/todos") == [todo("b")]
@@ -104,7 +104,7 @@ def test_done_ones_are_cleared_each_by_its_removal(abc):
         ({"addMany": {"count": 100_001}}, ["100001", "1...100000"]),
     ],
 )
-def test_what_cannot_be_is_refused_and_nothing_changes(abc, event, words):
+def test_an_impossible_event_is_refused_and_nothing_changes(abc, event, words):
     before = abc.read()
     answer = abc.post(event)
     assert answer.status == 422
@@ -118,7 +118,7 @@ def test_a_transaction_is_all_or_nothing(abc):
     assert abc.state("/p/todos") == [todo("a"), todo("b"), todo("c")]
 
 
-def test_a_transaction_tells_its_net_changes(abc):
+def test_the_answer_to_a_transaction_has_its_net_changes(abc):
     answer = abc.dispatch([
         {"remove": "b"}, {"add": {"id": "d", "title": "D"}}, {"toggle": "d"}, {"move": {"id": "d", "to": 0}},
         {"add": {"id": "e", "title": "E"}}, {"remove": "e"}, {"toggle": "c"}, {"rename": {"id": "c", "title": "See"}},
@@ -132,7 +132,7 @@ def test_a_transaction_tells_its_net_changes(abc):
     assert abc.dispatch([{"remove": "c"}, {"insert": {"id": "c", "title": "See", "at": 2}}])["changes"] == []
 
 
-def test_editing_ends_when_its_todo_goes(abc):
+def test_editing_ends_when_its_todo_is_removed(abc):
     assert abc.dispatch({"edit": "b"})["durable"] is False
     assert abc.dispatch({"remove": "b"})["changes"] == [
         {"op": "remove", "path": "/p/todos/b"}, {"op": "replace", "path": "/t/editing", "value": None},
@@ -141,7 +141,7 @@ def test_editing_ends_when_its_todo_goes(abc):
     assert abc.dispatch({"edit": None})["changes"] == [{"op": "replace", "path": "/t/editing", "value": None}]
 
 
-def test_many_are_added_at_the_end_and_known_ones_stay(todos):
+def test_many_todos_are_added_at_the_end_and_existing_ones_stay(todos):
     todos.dispatch([{"add": {"id": "n1", "title": "Mine"}}])
     changes = todos.dispatch({"addMany": {"count": 3}})["changes"]
     assert changes == [
@@ -157,7 +157,7 @@ def test_too_many_changes_at_once_are_one_replacement(todos):
     assert todos.dispatch({"toggle": "n500"})["changes"] == [{"op": "replace", "path": "/p/todos/n500/done", "value": True}]
 
 
-def test_a_hundred_thousand_cost_no_more_to_change_than_ten(todos):
+def test_a_change_in_a_hundred_thousand_todos_costs_no_more_than_in_ten(todos):
     # The answer has no todos, because the test measures the next answer.
     added = todos.post({"addMany": {"count": 100_000}}, {"Prefer": "return=minimal"})
     assert added.status == 204
@@ -192,7 +192,7 @@ def test_a_stream_of_the_collection_gets_each_change_of_its_elements(abc):
             assert stream.expect("change").data == {"version": answer["version"], "changes": answer["changes"]}
 
 
-def test_a_stream_of_one_element_hears_of_no_other(abc):
+def test_a_stream_of_one_element_gets_no_change_of_others(abc):
     with abc.stream("/p/todos/b/title", "/p/todos/d") as stream:
         assert stream.expect("snapshot").data["values"] == {"/p/todos/b/title": "B"}, "a path that matches nothing is absent"
         abc.dispatch({"toggle": "b"})
@@ -208,7 +208,7 @@ def test_a_stream_of_one_element_hears_of_no_other(abc):
         assert stream.expect("change").changed == {"/p/todos/d/done": True}
 
 
-def test_what_a_stream_missed_leads_to_the_list_as_it_is(abc):
+def test_missed_changes_lead_to_the_current_list(abc):
     with abc.stream("/p/todos", "/p/filter") as stream:
         cursor = stream.expect("snapshot").cursor
     before = abc.state("/p/todos")
@@ -224,7 +224,7 @@ def test_what_a_stream_missed_leads_to_the_list_as_it_is(abc):
         assert made(before, stream.expect("change").data["changes"]) == abc.state("/p/todos")
 
 
-def test_a_long_random_history_is_told_exactly(todos):
+def test_a_long_random_history_is_streamed_exactly(todos):
     generator = random.Random(7)
     known = []
     streamed = []
@@ -290,7 +290,7 @@ def test_a_restart_keeps_the_order_and_every_field(serve, data, end):
         assert stream.expect("change").data["changes"] == [{"op": "remove", "path": f"/p/todos/{known[1]}"}]
 
 
-def test_a_session_can_begin_with_todos_of_its_own(todos, shared):
+def test_a_session_can_be_created_with_todos(todos, shared):
     given = [todo("b"), {"id": "a", "title": "A"}]
     assert shared.request("PUT", todos.path, {"state": {"p": {"todos": given}}}).status == 201
     assert todos.state("/p/todos") == [todo("b"), todo("a")]

@@ -70,7 +70,7 @@ def seconds(body):
     return time.monotonic() - start
 
 
-def test_durable_dispatches_go_on_while_a_reader_holds_its_transaction(serve, data):
+def test_durable_dispatches_continue_while_a_reader_holds_its_transaction(serve, data):
     server = serve(data)
     busy = server.session("busy")
     busy.dispatch("increment")
@@ -93,7 +93,7 @@ def test_durable_dispatches_go_on_while_a_reader_holds_its_transaction(serve, da
     assert busy.info()["version"] == index + 1
 
 
-def test_durable_dispatches_go_on_while_a_backup_runs(serve, data, tmp_path):
+def test_durable_dispatches_continue_while_a_backup_runs(serve, data, tmp_path):
     server = serve(data)
     for index in range(12):
         server.session(f"large-{index}", app="todos").dispatch({"add": {"id": "a", "title": "x" * 500_000}})
@@ -145,7 +145,7 @@ def test_a_key_file_of_the_folder_is_not_named_as_one_outside(serve, data, tmp_p
     ]
 
 
-def test_what_is_not_empty_or_not_there_is_refused_and_left_alone(serve, data, tmp_path):
+def test_a_missing_source_or_a_target_that_is_not_empty_is_refused_and_left_alone(serve, data, tmp_path):
     server = serve(data)
     server.session("one").dispatch("increment")
     full = tmp_path / "full"
@@ -187,7 +187,7 @@ def test_damage_is_named_and_is_not_restored(serve, data, tmp_path):
     assert outcome.returncode == 1 and "nothing was restored" in outcome.stderr and not (tmp_path / "new").exists()
 
 
-def test_what_may_not_be_read_has_the_remedy_of_a_command_not_of_a_server(serve, data, tmp_path):
+def test_the_error_about_an_unreadable_file_has_the_remedy_for_a_command_not_for_a_server(serve, data, tmp_path):
     server = serve(data)
     server.session("one").dispatch("increment")
     assert server.stop() == 0
@@ -204,7 +204,7 @@ def test_what_may_not_be_read_has_the_remedy_of_a_command_not_of_a_server(serve,
         (data / "secret.key").unlink(missing_ok=True)
 
 
-def test_what_cannot_be_read_in_a_folder_of_another_program_is_named_and_stops_nothing(serve, data, tmp_path):
+def test_an_unreadable_folder_of_another_program_is_named_and_does_not_stop_a_backup(serve, data, tmp_path):
     server = serve(data)
     server.session("one").dispatch("increment")
     assert server.stop() == 0
@@ -241,7 +241,7 @@ def large(serve, data):
     return data
 
 
-def test_a_backup_that_was_killed_is_never_taken_for_whole(large, tmp_path):
+def test_a_killed_backup_is_never_accepted_as_complete(large, tmp_path):
     half = tmp_path / "half"
     run_until_killed("backup", "--data", large, half)
     assert 0 < sum(path.stat().st_size for path in half.rglob("rivulet.db"))
@@ -251,7 +251,7 @@ def test_a_backup_that_was_killed_is_never_taken_for_whole(large, tmp_path):
     assert outcome.returncode == 1 and "one that was not finished" in outcome.stderr and not (tmp_path / "new").exists()
 
 
-def test_a_restore_that_was_killed_is_never_taken_for_whole(large, serve, tmp_path):
+def test_a_killed_restore_is_never_accepted_as_complete(large, serve, tmp_path):
     backup, half = tmp_path / "backup", tmp_path / "half"
     assert run("backup", "--data", large, backup).returncode == 0
     run_until_killed("backup", "restore", "--data", half, backup)

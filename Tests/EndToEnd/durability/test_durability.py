@@ -43,7 +43,7 @@ def test_a_stream_resumes_across_a_restart(serve, data, end):
         assert stream.expect("change").changed == {"/p/count": 6, "/t/lastEvent": "increment"}
 
 
-def test_many_sessions_come_back_each_with_its_own(serve, data):
+def test_many_sessions_return_each_with_its_own_state(serve, data):
     server = serve(data)
     for n in range(100):
         server.session(f"s{n}").dispatch({"setCount": n})
@@ -135,7 +135,7 @@ def small_disk(tmp_path):
         subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_full_disk_is_507_and_the_server_goes_on_when_there_is_room_again(small_disk):
+def test_a_full_disk_is_507_and_dispatches_succeed_when_there_is_space_again(small_disk):
     folder, enlarge = small_disk
     with Server(folder / "data") as server:
         session, acked = server.session("full"), 0

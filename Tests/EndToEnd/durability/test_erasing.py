@@ -102,7 +102,7 @@ def secret_bytes(folder):
     return document.decode("latin-1")[-60:-10]
 
 
-def test_an_older_database_says_so_and_vacuum_makes_its_deletions_erase(serve, data):
+def test_an_older_database_is_reported_and_erases_deletions_after_a_vacuum(serve, data):
     server = serve(data)
     fill(server, "one", events=3)
     assert server.stop() == 0

@@ -44,7 +44,7 @@ def fill(server, session):
     raise AssertionError("the disk is not full")
 
 
-def test_a_full_disk_lets_deletions_through_and_readyz_remembers_it(disk):
+def test_a_full_disk_permits_deletions_and_readyz_stays_unready_until_there_is_space(disk):
     with Server(disk / "data", arguments=("--workers", "1")) as server:
         assert server.get("/readyz").status == 200
         reserve = disk / "data" / "rivulet.db.reserve"

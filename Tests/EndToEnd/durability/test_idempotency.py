@@ -57,11 +57,11 @@ def test_a_malformed_key_is_refused_and_nothing_changes(session, key):
     assert session.server.get(session.path).status == 404
 
 
-def test_the_longest_key_is_taken(session):
+def test_the_longest_key_is_accepted(session):
     assert keyed(session, "increment", "k" * 255).status == 200
 
 
-def test_a_key_is_good_for_one_request(session):
+def test_a_key_belongs_to_one_request(session):
     assert keyed(session, "increment", "k").status == 200
     assert keyed(session, "decrement", "k").problem["status"] == 422
     strict = session.server.request("POST", session.path + "/events?strict=1", "increment", {KEY: '"k"'})
@@ -80,7 +80,7 @@ def test_a_minimal_answer_is_replayed_as_it_was(session):
 
 
 @pytest.mark.parametrize("event", ["noop", "touch", ["touch", "touch"]], ids=str)
-def test_answers_without_an_entry_of_the_log_survive_too(data, serve, event):
+def test_answers_without_a_log_entry_survive_too(data, serve, event):
     server = serve(data)
     session = server.session("s")
     first = keyed(session, event, "k")
@@ -97,7 +97,7 @@ def test_a_rejected_dispatch_may_be_tried_again(session):
     assert answer.status == 200 and "idempotency-replayed" not in answer.headers
 
 
-def test_a_condition_that_was_met_once_is_not_asked_again(session):
+def test_a_retry_does_not_check_the_condition_again(session):
     tag = session.post("increment").headers["etag"]
     first = keyed(session, "increment", "k", **{"If-Match": tag})
     assert first.status == 200
@@ -116,7 +116,7 @@ def test_a_written_value_may_carry_a_key(session):
     assert session.state("/p/count") == 8
 
 
-def test_what_is_kept_of_a_body_cannot_be_found_by_trying(data, serve):
+def test_a_stored_fingerprint_does_not_reveal_the_body_to_guesses(data, serve):
     server = serve(data)
     session = server.session("s")
     body = b'{"rename":"4111 1111"}'
@@ -141,12 +141,12 @@ def test_a_retry_under_another_secret_gets_the_first_answer(data, serve):
     assert keyed(session, "decrement", "l").problem["status"] == 422
 
 
-def test_a_resource_that_keeps_no_answers_says_so(shared):
+def test_a_resource_without_idempotency_refuses_a_key(shared):
     sessions = "/v1/apps/counter/sessions"
     assert shared.request("POST", sessions, {}, {KEY: '"k"'}).problem["status"] == 400
 
 
-def test_a_deleted_session_takes_its_keys_along(session):
+def test_a_deletion_removes_the_sessions_keys(session):
     keyed(session, "increment", "k")
     assert session.server.request("DELETE", session.path).status == 204
     answer = keyed(session, "increment", "k")
@@ -176,7 +176,7 @@ def test_answers_survive_a_restart(data, serve, end):
     assert logged(data, again) == {"k": 1}
 
 
-def test_one_of_many_equal_requests_at_once_is_done(session):
+def test_of_many_simultaneous_equal_requests_one_is_applied(session):
     statuses = []
     begin = threading.Barrier(8)
 

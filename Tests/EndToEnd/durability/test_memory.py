@@ -40,7 +40,7 @@ def wait_until_passivated(server, times=1):
     raise AssertionError(f"no session left memory: {server.log_text()}")
 
 
-def test_a_watched_session_leaves_memory_and_its_stream_goes_on(serve_tally):
+def test_a_watched_session_is_passivated_and_its_stream_continues(serve_tally):
     session = serve_tally("--idle-milliseconds", "200")
     session.dispatch({"add": 1})
     with session.stream("/p/count", "/t/lastEvent") as stream:

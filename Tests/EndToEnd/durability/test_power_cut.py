@@ -25,7 +25,7 @@ def test_guarantee_2_an_acknowledged_dispatch_survives_a_power_cut_exactly_once(
     assert kinds.count(Kind.ACKNOWLEDGED) > 300 and min(map(kinds.count, (Kind.CREATE, Kind.UNLINK, Kind.TRUNCATE))) >= 3, recording.summary()
 
 
-def test_a_disk_that_lies_about_its_syncs_loses_what_was_acknowledged(recording):
+def test_a_disk_that_ignores_syncs_loses_acknowledged_operations(recording):
     found = power_cut.findings(recording, states=8, ignores_syncs=True)
     assert any("is not its state after" in finding or "cannot be read" in finding for finding in found), found
 
@@ -44,7 +44,7 @@ def left(disk, tries=300):
     return found
 
 
-def test_a_cut_keeps_what_was_synced_and_any_sectors_of_the_rest():
+def test_a_power_cut_keeps_synced_bytes_and_any_other_sectors():
     disk = Disk()
     steps = [Record(Kind.CREATE, "a", 7, 0, b""), written(7, 0, b"x" * 1024), Record(Kind.SYNC, "a", 7, 1, b"")]
     # A write during a sync is not covered by it.
@@ -57,7 +57,7 @@ def test_a_cut_keeps_what_was_synced_and_any_sectors_of_the_rest():
     assert None not in left(disk), "its name was synced with the folder"
 
 
-def test_a_sector_is_never_of_a_later_write_without_the_earlier_one():
+def test_a_kept_sector_never_lacks_an_earlier_write():
     disk = Disk()
     for step in (Record(Kind.CREATE, "a", 7, 0, b""), written(7, 0, b"1" * 24), written(7, 24, b"2" * 488)):
         disk.take(step)

@@ -47,7 +47,7 @@ def kill_when(process, count):
     return printed
 
 
-def test_values_are_there_after_a_kill(program, data):
+def test_values_exist_after_a_kill(program, data):
     assert lines(program()) == ["made"] and not data.exists()
     kill_when(program("theme", "dark", "toggle", "wait"), 3)
     assert lines(program("show")) == ["made", "dark true nil nil"]

@@ -165,7 +165,7 @@ def watch(server, shown):
         pass
 
 
-def test_what_is_acknowledged_of_all_kinds_survives_kill_9_in_its_order(data):
+def test_acknowledged_changes_of_all_kinds_survive_kill_9_in_order(data):
     rounds, ledger, shown = 12, Ledger(), set()
     chance = random.Random(12)
     for _ in range(rounds):
@@ -187,7 +187,7 @@ def test_what_is_acknowledged_of_all_kinds_survives_kill_9_in_its_order(data):
         assert server.stop() == 0
 
 
-def test_a_hundred_inserts_of_twenty_connections_are_all_there_after_kill_9(serve, data):
+def test_a_hundred_inserts_of_twenty_connections_all_exist_after_kill_9(serve, data):
     store = Store(serve(data))
 
     def insert(i):
@@ -203,7 +203,7 @@ def test_a_hundred_inserts_of_twenty_connections_are_all_there_after_kill_9(serv
     assert store.ids() == ids and len(set(ids)) == 100
 
 
-def test_a_stop_under_load_keeps_what_was_acknowledged(serve, data):
+def test_a_stop_under_load_keeps_acknowledged_changes(serve, data):
     server, acked = serve(data), []
 
     def insert(i):
@@ -252,7 +252,7 @@ def small_disk(tmp_path):
         subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_full_disk_is_507_changes_nothing_and_is_told_to_nobody(small_disk):
+def test_a_full_disk_is_507_changes_nothing_and_sends_no_event(small_disk):
     folder, enlarge = small_disk
     with Server(folder / "data") as server:
         store, theme, secret = Store(server), Shared(server, VALUES + "/theme"), Shared(server, SECRET)
@@ -328,7 +328,7 @@ def test_a_damaged_item_is_reported_hides_no_other_and_can_be_replaced_or_remove
     assert store.ids() == expected and "damaged" not in store.page()
 
 
-def test_a_damaged_value_is_told_at_the_start_and_to_who_reads_it_until_it_is_set(serve, data):
+def test_a_damaged_value_is_reported_at_the_start_and_to_its_readers_until_it_is_set(serve, data):
     theme = Shared(serve(data), VALUES + "/theme")
     theme.put("dark")
     Shared(theme.server, VALUES + "/recent").put(["a"])

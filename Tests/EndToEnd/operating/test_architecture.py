@@ -78,7 +78,7 @@ def test_ten_behaviours_are_found_in_two_steps():
         assert 1 <= len(cells) <= 2 and all(STEP.fullmatch(cell) for cell in cells), behaviour
 
 
-def test_each_module_stands_below_those_that_it_imports():
+def test_each_module_is_listed_after_the_modules_that_it_imports():
     rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", sections()["Modules"], re.M)
     modules = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
     assert sorted(modules) == sorted(path.name for path in (ROOT / "Sources").iterdir())
@@ -98,5 +98,5 @@ def test_each_module_stands_below_those_that_it_imports():
         (("`range` and `Clamped`", "Clamped.swift", "Sources/RivuletObservation/Wrappers/Clamped.swift"), None),
     ],
 )
-def test_a_step_that_leads_nowhere_is_a_fault(step, found):
+def test_a_step_with_a_wrong_link_or_name_is_an_error(step, found):
     assert fault(step) is None if found is None else found in fault(step)

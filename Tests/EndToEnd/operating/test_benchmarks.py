@@ -143,7 +143,7 @@ CASES = {
 
 @pytest.mark.parametrize("framing", FRAMINGS)
 @pytest.mark.parametrize("case", CASES)
-def test_each_fault_is_counted(framing, case):
+def test_each_error_is_counted(framing, case):
     make, faults = CASES[case]
     with FaultyServer(make(), FRAMINGS[framing]) as server:
         figures, status = load(server.port)
@@ -191,7 +191,7 @@ def test_a_refused_stream_ends_the_run():
     (["--pubs", "2"], "--pubs is at most --topics"),
     (["--warmup", "10", "--count", "10"], "--warmup is less than --count"),
 ])
-def test_options_that_say_nothing_are_refused(arguments, text):
+def test_meaningless_options_are_refused(arguments, text):
     outcome = subprocess.run([tools.build("load"), *arguments], capture_output=True, text=True, timeout=PATIENCE)
     assert (outcome.returncode, outcome.stderr) == (1, f"load: {text}\n")
 

@@ -23,7 +23,7 @@ def test_a_folder_that_can_be_read_is_clean_also_while_a_server_uses_it(serve, t
     assert server.session("one").dispatch("increment")["version"] == 2
 
 
-def test_what_cannot_be_read_is_listed_and_left_alone(serve, tmp_path):
+def test_unreadable_sessions_are_listed_and_left_alone(serve, tmp_path):
     server = fill(serve, tmp_path)
     server.session("two").dispatch({"setStep": 3})
     server.stop()
@@ -64,7 +64,7 @@ def test_items_and_values_that_cannot_be_read_are_listed(serve, tmp_path):
     assert "hunter2" not in outcome.stdout
 
 
-def test_what_no_field_takes_is_listed_and_counts_where_it_is_asked_for(serve, tmp_path):
+def test_ignored_key_paths_are_listed_and_fail_a_strict_check(serve, tmp_path):
     server = fill(serve, tmp_path)
     server.session("other", app="todos").dispatch({"setFilter": "done"})
     server.stop()
@@ -80,7 +80,7 @@ def test_what_no_field_takes_is_listed_and_counts_where_it_is_asked_for(serve, t
     assert (strict.returncode, strict.stdout) == (1, outcome.stdout)
 
 
-def test_a_folder_of_which_everything_is_taken_is_clean_for_strict_too(serve, tmp_path):
+def test_a_folder_without_ignored_key_paths_is_clean_for_a_strict_check(serve, tmp_path):
     fill(serve, tmp_path)
     assert run("check", "--strict", "--data", tmp_path).returncode == 0
 

@@ -59,7 +59,7 @@ def test_an_option_wins_over_the_variable_that_contradicts_it(tmp_path, serve, m
 
 
 @pytest.mark.parametrize("place", ["/proc/foo", "/etc/hostname", "read-only"])
-def test_an_impossible_data_folder_is_refused_for_the_folder(place, tmp_path):
+def test_an_unusable_data_folder_is_named_in_the_error(place, tmp_path):
     options = {}
     if place == "read-only":
         tmp_path.chmod(0o500)
@@ -73,7 +73,7 @@ def test_an_impossible_data_folder_is_refused_for_the_folder(place, tmp_path):
     assert "SECRET" not in outcome.stderr and "secret key" not in outcome.stderr
 
 
-def test_a_folder_of_another_user_is_refused_for_the_folder_though_it_has_a_key(serve, data, tmp_path):
+def test_the_error_about_another_users_folder_names_the_folder_and_not_its_key(serve, data, tmp_path):
     server = serve(data)
     assert server.stop() == 0 and (data / "secret.key").exists()
     tmp_path.chmod(0o755)
@@ -141,7 +141,7 @@ def test_a_start_that_is_refused_makes_no_data_folder(arguments, tmp_path):
     assert not (tmp_path / "data").exists()
 
 
-def test_the_doors_have_environment_variables(monkeypatch):
+def test_the_options_for_hosts_and_origins_have_environment_variables(monkeypatch):
     variables = {
         "HOST": "0.0.0.0", "OPEN": "1", "ALLOWED_HOSTS": "a.example", "ALLOWED_ORIGINS": "http://localhost:5173", "PUBLIC_URL": "https://p.example",
         "TRUSTED_PROXIES": "127.0.0.1", "CONTENT_SECURITY_POLICY": "default-src 'none'", "LOG_FORMAT": "json",
@@ -265,7 +265,7 @@ def test_a_request_that_ends_while_several_loops_drain_is_answered_and_the_stop_
         assert server.wait() == 0
 
 
-def test_arguments_count_where_the_system_has_no_proc():
+def test_arguments_are_read_without_proc():
     hidden = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$0" "$@"']
     if subprocess.run([*hidden, "true"], capture_output=True).returncode != 0:
         pytest.skip("no namespaces here, so /proc cannot be hidden")
@@ -322,7 +322,7 @@ def test_health_sends_a_host_that_names_the_server():
     assert requests[0] == f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode()
 
 
-def test_health_says_in_one_line_why_a_server_is_not_alive():
+def test_health_prints_the_reason_in_one_line_if_a_server_is_not_alive():
     with peer(b"HTTP/1.1 5", b"03 Service Unavailable\r\n\r\n") as (port, _):
         status, line = health("--port", port)
         assert status == 1 and f"127.0.0.1:{port} answers 503" in line

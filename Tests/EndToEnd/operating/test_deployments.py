@@ -19,7 +19,7 @@ def deployed(serve, data):
     return cursor, tag, serve(data).session("s")
 
 
-def test_a_stream_of_before_gets_all_that_it_watches_anew(deployed):
+def test_an_earlier_stream_gets_a_reset_with_all_watched_values(deployed):
     cursor, _, session = deployed
     with session.stream("", cursor=cursor) as stream:
         reset = stream.expect("reset")
@@ -30,7 +30,7 @@ def test_a_stream_of_before_gets_all_that_it_watches_anew(deployed):
         assert stream.expect("change").changed["/p/count"] == 1, "and nothing before it"
 
 
-def test_a_tag_of_before_is_not_good_for_a_version_that_is_read_otherwise_now(deployed):
+def test_an_earlier_tag_is_not_valid_for_a_version_that_is_now_read_differently(deployed):
     _, tag, session = deployed
     answer = session.server.get(f"{session.path}/state?version=1", If_None_Match=tag)
     assert answer.status == 200 and answer.json["p"]["count"] == 0
@@ -38,7 +38,7 @@ def test_a_tag_of_before_is_not_good_for_a_version_that_is_read_otherwise_now(de
     assert again.status == 304
 
 
-def test_a_condition_of_before_does_not_hold(deployed):
+def test_an_earlier_condition_does_not_hold(deployed):
     cursor, tag, session = deployed
     for condition in (f'"{cursor}"', tag):
         refused = session.post("increment", {"If-Match": condition})

@@ -36,14 +36,14 @@ def test_an_unknown_session_is_404(tally, method, part, body):
     assert tally.server.get("/v1/apps/tally/sessions").json["sessions"] == []
 
 
-def test_a_key_and_lines_make_no_session_either(tally):
+def test_a_dispatch_with_a_key_or_lines_creates_no_session_either(tally):
     assert tally.post({"add": 1}, {"Idempotency-Key": '"k"'}).problem["status"] == 404
     assert tally.post(b'{"add":1}\n', {"Content-Type": "application/x-ndjson"}).problem["status"] == 404
     assert tally.server.get("/v1/apps/tally/sessions").json["sessions"] == []
 
 
 @pytest.mark.parametrize("way", ["PUT", "POST"])
-def test_a_session_that_was_made_is_like_any_other(tally, way):
+def test_a_created_session_is_like_any_other(tally, way):
     if way == "PUT":
         assert tally.server.request("PUT", tally.path).status == 201
     else:
@@ -57,7 +57,7 @@ def test_a_session_that_was_made_is_like_any_other(tally, way):
     assert tally.post({"add": 1}).status == 404
 
 
-def test_the_caller_s_own_session_has_to_be_made_too(tally):
+def test_the_callers_own_session_must_be_created_too(tally):
     me = "/v1/apps/tally/sessions/me"
     refused = tally.server.request("POST", me + "/events", {"add": 1})
     assert refused.status == 404
@@ -66,10 +66,10 @@ def test_the_caller_s_own_session_has_to_be_made_too(tally):
     assert tally.server.request("POST", me + "/events", {"add": 1}, cookie).json["version"] == 1
 
 
-def test_the_description_tells_the_policy(tally):
+def test_the_description_has_the_policy(tally):
     assert tally.server.get("/v1/apps/tally").json["sessions"] == "explicit"
 
 
-def test_a_program_that_keeps_nothing_says_nothing_of_a_secret_key(tally):
+def test_a_program_without_storage_on_disk_logs_nothing_about_a_secret_key(tally):
     tally.server.get("/healthz")  # Its one loop answers after the start.
     assert "server started" in tally.server.log_text() and "key" not in tally.server.log_text()

@@ -67,7 +67,7 @@ def test_a_stream_has_its_access_line_when_it_opens(logged):
     assert (line["method"], line["status"]) == ("GET", "200")
 
 
-def test_a_refused_dispatch_is_one_line_without_what_its_client_wrote(logged):
+def test_a_refused_dispatch_is_one_line_without_text_of_its_client(logged):
     server = logged()
     server.session("canary").post({"setStep": "canary"}, {"traceparent": PARENT})
     server.session("canary").post({"canary": 1})
@@ -101,7 +101,7 @@ def test_refused_dispatches_are_counted_beyond_a_limit_of_lines(logged):
     assert lines < 60 and lines + left_out == 60
 
 
-def test_traceparent_is_answered_and_stands_in_problems(shared):
+def test_traceparent_is_in_answers_and_problems(shared):
     answer = shared.get("/v1/apps", traceparent=PARENT)
     version, trace, span, flags = answer.headers["traceparent"].split("-")
     assert (version, trace, flags) == ("00", TRACE, "01") and re.fullmatch("[0-9a-f]{16}", span) and span not in PARENT
@@ -128,7 +128,7 @@ def test_a_damaged_session_is_a_trace_id_for_its_client_and_a_cause_in_the_log(l
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_no_line_has_anything_that_a_client_or_a_secret_says(serve, data, monkeypatch, form):
+def test_no_line_has_text_of_a_client_or_of_a_secret(serve, data, monkeypatch, form):
     monkeypatch.setattr("harness.environment", lambda: {"RIVULET_SECRET_KEY": "canary-" * 6})
     server = serve(data, arguments=("--log-format", form, "--log-level", "trace"))
     session, todos = server.session("canary-1"), server.session("canary-2", app="todos")

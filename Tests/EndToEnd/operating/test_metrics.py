@@ -66,7 +66,7 @@ def test_a_scenario_is_counted_exactly(serve, data):
     assert again["rivulet_connections_accepted_total"] == 28
 
 
-def test_lines_are_dispatches_of_their_own(serve, data):
+def test_lines_are_counted_as_separate_dispatches(serve, data):
     server = serve(data)
     answer = server.request(
         "POST", server.session("a").path + "/events", b'"increment"\n"unknown"\n"increment"\n', {"Content-Type": "application/x-ndjson"}
@@ -79,7 +79,7 @@ def test_lines_are_dispatches_of_their_own(serve, data):
     }
 
 
-def test_many_clients_on_two_loops_add_up(serve, data):
+def test_the_counts_of_two_loops_are_added(serve, data):
     server = serve(data, arguments=["--workers", "2"])
 
     def client(number):
@@ -97,7 +97,7 @@ def test_many_clients_on_two_loops_add_up(serve, data):
     assert metrics["rivulet_connections_accepted_total"] == 17
 
 
-def test_open_connections_come_and_go(serve, data):
+def test_the_number_of_open_connections_rises_and_falls(serve, data):
     server = serve(data, arguments=["--workers", "2"])
     connections = [Connection(server) for _ in range(5)]
     for connection in connections:
@@ -112,7 +112,7 @@ def test_open_connections_come_and_go(serve, data):
         assert time.monotonic() < end
 
 
-def test_a_restart_counts_from_nothing(serve, data):
+def test_counters_begin_at_zero_after_a_restart(serve, data):
     server = serve(data)
     server.session("a").dispatch("increment")
     before = Metrics(server)
@@ -123,7 +123,7 @@ def test_a_restart_counts_from_nothing(serve, data):
     assert after["process_start_time_seconds"] >= before["process_start_time_seconds"]
 
 
-def test_the_process_is_measured_as_the_system_has_it(serve, data):
+def test_the_figures_of_the_process_are_those_of_the_system(serve, data):
     server = serve(data)
     metrics = Metrics(server)
     assert metrics["process_resident_memory_bytes"] == pytest.approx(server.memory(), rel=0.3)
@@ -143,7 +143,7 @@ def test_head_says_what_get_says(shared):
     assert refused.status == 405 and refused.headers["allow"] == "GET, HEAD, OPTIONS"
 
 
-def test_no_label_holds_what_clients_choose(serve, data):
+def test_no_label_has_text_of_clients(serve, data):
     server = serve(data)
     server.session("chosen-by-a-client").dispatch("increment")
     server.get("/chosen-by-a-client")

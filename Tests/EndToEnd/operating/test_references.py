@@ -183,7 +183,7 @@ class Repository:
         return sorted({fault for kind in kinds for fault in kind()})
 
 
-def test_every_reference_of_the_repository_leads_somewhere():
+def test_every_reference_of_the_repository_is_valid():
     repository = Repository(ROOT)
     # The counts ensure that the patterns find references. Without the counts, a broken pattern would pass.
     assert len(list(repository.sources())) > 150
@@ -209,7 +209,7 @@ def made(folder, changes):
     return Repository(folder)
 
 
-def test_sound_references_are_no_faults(tmp_path):
+def test_valid_references_are_no_errors(tmp_path):
     repository = made(tmp_path, {})
     assert len(list(repository.sources())) == 3
     assert repository.faults() == []
@@ -242,5 +242,5 @@ def test_sound_references_are_no_faults(tmp_path):
         ("CHANGELOG.md", "by design" + ".md", "CHANGELOG.md:1: design" + ".md is outside of the repository"),
     ],
 )
-def test_a_reference_that_leads_nowhere_is_a_fault(tmp_path, path, text, fault):
+def test_a_broken_reference_is_an_error(tmp_path, path, text, fault):
     assert fault in made(tmp_path, {path: text}).faults()

@@ -70,7 +70,7 @@ KEYED = [{"id": "a", "n": 1}, {"id": "b", "n": 2}]
         ({}, {"op": "add", "path": "/__proto__/x", "value": 1}, None),
     ],
 )
-def test_a_change_is_made_and_the_value_that_was_given_stays(page, root, change, outcome):
+def test_a_change_returns_a_new_value_and_does_not_alter_the_given_one(page, root, change, outcome):
     made, after, polluted = page.evaluate(
         """async ([root, change]) => {
             const { apply } = await import("/pointer.js");
@@ -83,7 +83,7 @@ def test_a_change_is_made_and_the_value_that_was_given_stays(page, root, change,
     assert outcome is None or json.loads(made) == outcome
 
 
-def test_many_changes_at_once_come_to_the_same_as_one_by_one(page):
+def test_many_changes_at_once_have_the_result_of_single_changes(page):
     counts = page.evaluate(
         """async () => {
             const { apply, applyAll } = await import("/pointer.js");
@@ -154,7 +154,7 @@ def test_thousands_of_changes_at_once_are_quick(page):
         ("/a/*/c", "/a/b/x", False, False),
     ],
 )
-def test_patterns_know_what_concerns_them(page, pattern, path, covers, overlaps):
+def test_patterns_match_their_paths(page, pattern, path, covers, overlaps):
     assert page.evaluate(
         "async ([a, b]) => { const p = await import('/pointer.js'); return [p.covers(a, b), p.overlaps(a, b)]; }", [pattern, path]
     ) == [covers, overlaps]
@@ -214,7 +214,7 @@ def test_a_wider_observer_gets_its_values_and_the_others_keep_theirs(do):
     """) == [1, ["Counter"], "Counter"]
 
 
-def test_paths_within_others_leave_the_local_copy_as_the_server_has_it(do):
+def test_nested_paths_keep_the_local_copy_equal_to_the_server(do):
     assert do("""
         let told = [];
         await s.dispatch("increment");
@@ -227,7 +227,7 @@ def test_paths_within_others_leave_the_local_copy_as_the_server_has_it(do):
     """) == [["replace", "add"], [1, 2, 3, 4]]
 
 
-def test_an_observer_of_known_paths_is_told_without_a_request(do):
+def test_an_observer_of_known_paths_gets_values_without_a_request(do):
     assert do("""
         let known = false;
         s.observe("/p", () => { known = true; });
@@ -239,7 +239,7 @@ def test_an_observer_of_known_paths_is_told_without_a_request(do):
     """) == ["local", 80]
 
 
-def test_a_path_that_a_resumed_stream_left_out_is_asked_for_again(do):
+def test_a_path_that_a_resumed_stream_left_out_is_requested_again(do):
     assert do("""
         const first = [], second = [];
         s.observe("/p/count", (values) => first.push(values["/p/count"]));
@@ -259,7 +259,7 @@ def test_a_path_that_a_resumed_stream_left_out_is_asked_for_again(do):
     """) == [["snapshot", "Elsewhere"], ["change", "Here"]]
 
 
-def test_an_observer_of_a_collection_gets_what_happened_to_its_elements(do):
+def test_an_observer_of_a_collection_gets_the_changes_of_its_elements(do):
     assert do("""
         const seen = [];
         await s.dispatch([{ add: { id: "a", title: "A" } }, { add: { id: "b", title: "B" } }]);
@@ -280,7 +280,7 @@ def test_an_observer_of_a_collection_gets_what_happened_to_its_elements(do):
     ]
 
 
-def test_an_observer_of_one_element_hears_of_that_one(do):
+def test_an_observer_of_one_element_gets_its_changes_only(do):
     assert do("""
         const all = [], one = [];
         await s.dispatch([{ add: { id: "a", title: "A" } }, { add: { id: "b", title: "B" } }]);
@@ -295,7 +295,7 @@ def test_an_observer_of_one_element_hears_of_that_one(do):
     """, app="todos") == ["B", "Bee", None]
 
 
-def test_an_observer_that_ended_hears_nothing_more(do):
+def test_an_ended_observer_gets_no_further_call(do):
     assert do("""
         let calls = 0, others = 0;
         const end = s.observe("/p/count", () => calls++);
@@ -308,7 +308,7 @@ def test_an_observer_that_ended_hears_nothing_more(do):
     """) == 1
 
 
-def test_a_fault_in_one_observer_does_not_reach_the_others(do):
+def test_an_error_in_one_observer_does_not_affect_others(do):
     assert do("""
         let others = 0;
         const reported = new Promise((resolve) => window.addEventListener("error", (event) => {
@@ -321,7 +321,7 @@ def test_a_fault_in_one_observer_does_not_reach_the_others(do):
     """) == "mine"
 
 
-def test_a_deleted_session_closes_the_stream_and_says_so(do):
+def test_a_deleted_session_closes_the_stream_with_the_reason(do):
     assert do("""
         await s.dispatch("increment");
         s.observe("/p/count", () => {});
@@ -341,7 +341,7 @@ def test_a_path_that_the_state_cannot_have_closes_the_stream_with_the_reason(do)
     assert state == "closed" and "/p/nothing" in reason
 
 
-def test_a_killed_server_is_waited_for_and_the_stream_resumes(browser, serve, data):
+def test_a_stream_resumes_after_the_server_was_killed_and_started_again(browser, serve, data):
     server = serve(data)
     context = browser.new_context()
     page = context.new_page()
@@ -369,7 +369,7 @@ def test_a_killed_server_is_waited_for_and_the_stream_resumes(browser, serve, da
     context.close()
 
 
-def test_a_lost_stream_is_asked_for_often_at_first_and_seldom_where_nobody_looks(page):
+def test_a_lost_stream_is_retried_often_at_first_and_seldom_on_a_hidden_page(page):
     waits = page.evaluate("""async () => {
         const { backoff } = await import("/stream.js");
         const least = (...of) => { Math.random = () => 0; return backoff(...of); };

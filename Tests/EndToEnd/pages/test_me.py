@@ -34,7 +34,7 @@ def test_a_caller_without_a_cookie_gets_one_that_names_its_session(shared):
     assert shared.session(info["id"]).state("/p/count") == 2
 
 
-def test_callers_have_sessions_of_their_own_in_every_app(shared):
+def test_callers_have_separate_sessions_in_every_app(shared):
     one, _ = cookie_of(shared.request("POST", ME + "/events", "increment"))
     two, _ = cookie_of(shared.request("POST", ME + "/events", "decrement"))
     assert one != two
@@ -45,7 +45,7 @@ def test_callers_have_sessions_of_their_own_in_every_app(shared):
     assert shared.request("GET", todos, headers=sent(one)).status == 404
 
 
-def test_every_route_below_a_session_knows_me(shared):
+def test_every_route_below_a_session_accepts_me(shared):
     created = shared.request("PUT", ME)
     value, _ = cookie_of(created)
     assert created.status == 201
@@ -78,21 +78,21 @@ def test_a_stream_sets_the_cookie_too(shared):
         lambda value: "me." + value.split(".")[1],
     ],
 )
-def test_a_forged_cookie_is_none(shared, forge):
+def test_a_forged_cookie_is_ignored(shared, forge):
     value, _ = cookie_of(shared.request("POST", ME + "/events", "increment"))
     answer = shared.request("GET", ME + "/state/p/count", headers=sent(forge(value)))
     assert answer.json == 0
     assert cookie_of(answer)[0].split(".")[0] != value.split(".")[0]
 
 
-def test_the_good_one_of_several_cookies_counts(shared):
+def test_the_valid_one_of_several_cookies_is_used(shared):
     value, _ = cookie_of(shared.request("POST", ME + "/events", "increment"))
     headers = {"Cookie": f"rivulet-session=x.y; rivulet-session={value}"}
     answer = shared.request("GET", ME + "/state/p/count", headers=headers)
     assert answer.json == 1 and "set-cookie" not in answer.headers
 
 
-def test_a_cookie_is_for_tls_where_there_is_some(shared, serve):
+def test_a_cookie_is_secure_with_the_option_and_not_by_an_untrusted_header(shared, serve):
     forwarded = shared.request("GET", ME + "/state", headers={"X-Forwarded-Proto": "https"})
     assert "Secure" not in cookie_of(forwarded)[1]  # test_doors.py has trusted proxies.
     secure = serve(None, arguments=["--secure-cookies"])
@@ -123,12 +123,12 @@ def test_a_caller_keeps_its_session_across_a_restart(data, serve):
     assert answer.json == 0 and "set-cookie" in answer.headers
 
 
-def test_without_a_data_folder_the_key_is_for_this_run(serve):
+def test_without_a_data_folder_each_start_makes_a_new_key(serve):
     value, _ = cookie_of(serve(None).request("POST", ME + "/events", "increment"))
     assert "set-cookie" in serve(None).request("GET", ME + "/state", headers=sent(value)).headers
 
 
-def test_a_key_of_the_environment_signs_for_all_who_have_it(tmp_path, serve, monkeypatch):
+def test_servers_with_one_key_in_the_environment_accept_each_others_cookies(tmp_path, serve, monkeypatch):
     monkeypatch.setattr("harness.environment", lambda: {"RIVULET_SECRET_KEY": "s" * 32})
     value, _ = cookie_of(serve(None).request("POST", ME + "/events", "increment"))
     path = tmp_path / "key"
@@ -162,13 +162,13 @@ def test_a_cookie_of_the_older_key_is_replaced_by_one_of_the_current_key(tmp_pat
         ({"RIVULET_OLDER_SECRET_KEY_FILE": "/nowhere"}, "/nowhere"),
     ],
 )
-def test_a_bad_key_is_a_reason_not_to_start(monkeypatch, settings, words):
+def test_an_invalid_key_prevents_the_start(monkeypatch, settings, words):
     monkeypatch.setattr("harness.environment", lambda: settings)
     ended = run("serve", "--port", "0", "--memory")
     assert ended.returncode == 1 and words in ended.stderr and ended.stderr.count("\n") == 1
 
 
-def test_a_kept_key_that_others_may_read_is_refused(data, serve, monkeypatch):
+def test_a_stored_key_that_others_may_read_is_refused(data, serve, monkeypatch):
     serve(data).stop()
     (data / "secret.key").chmod(0o640)
     ended = run("serve", "--port", "0", "--data", str(data))
@@ -178,7 +178,7 @@ def test_a_kept_key_that_others_may_read_is_refused(data, serve, monkeypatch):
     assert ended.returncode == 1 and "chmod 600" in ended.stderr
 
 
-def test_a_start_says_where_the_key_comes_from(data, serve, monkeypatch):
+def test_a_start_logs_the_source_of_the_key(data, serve, monkeypatch):
     def notices(data):
         server = serve(data)
         server.stop()

@@ -90,7 +90,7 @@ def test_the_page_loads_without_a_complaint_and_is_linked(open_tab, server):
     assert tab.page.url == f"{server.url}/notes.html" and tab.faults == []
 
 
-def test_what_goes_in_one_step_with_what_comes_goes_in_every_tab(open_tab, server):
+def test_every_tab_removes_notes_that_are_removed_in_one_step_with_an_insert(open_tab, server):
     def note(identifier):
         return {"id": identifier, "text": identifier.upper(), "created": "2026-01-02T03:04:05Z"}
 
@@ -160,7 +160,7 @@ def test_drafts_are_the_browsers_own_and_publishing_moves_them(open_tab, server)
     assert one.faults == two.faults == again.faults == []
 
 
-def test_what_somebody_else_changed_is_not_overwritten_unseen(open_tab, server):
+def test_another_visitors_change_is_shown_before_it_is_overwritten(open_tab, server):
     insert(server, "Note")
     one, two = open_tab(), open_tab()
     one.row("Note").locator(".edit").click()
@@ -190,7 +190,7 @@ def test_what_somebody_else_changed_is_not_overwritten_unseen(open_tab, server):
     assert stored(server) == [] and one.unexpected() == two.unexpected() == []
 
 
-def test_what_somebody_else_changed_is_not_deleted_unseen(open_tab, server):
+def test_another_visitors_change_is_shown_before_the_note_is_deleted(open_tab, server):
     insert(server, "Note")
     tab = open_tab()
     changed = iter([True])
@@ -222,7 +222,7 @@ def test_escape_leaves_a_note_as_it_was(open_tab, server):
     assert tab.focused() == "edit" and stored(server) == ["Note"]
 
 
-def test_the_focus_stays_in_the_list_when_a_note_goes(open_tab, server):
+def test_the_focus_stays_in_the_list_when_a_note_is_removed(open_tab, server):
     insert(server, "A", "B", "C")
     tab = open_tab()
     tab.row("B").locator(".open").focus()
@@ -251,7 +251,7 @@ def test_an_opened_note_is_shown_in_full_and_remembered(open_tab, server):
     assert one.unexpected() == two.unexpected() == []
 
 
-def test_the_theme_is_the_systems_until_one_is_chosen_here(open_tab, server):
+def test_the_theme_is_the_systems_until_one_is_chosen_in_this_browser(open_tab, server):
     server.request("PUT", f"{APP}/values/theme", "light")
     tab = open_tab(color_scheme="dark")
     bars = "[...document.querySelectorAll('meta[name=theme-color]')].map(({ content }) => content)"
@@ -278,7 +278,7 @@ def test_the_theme_is_the_systems_until_one_is_chosen_here(open_tab, server):
     assert server.get(f"{APP}/values/theme").json == "dark", "what the others have stays"
 
 
-def test_browsers_that_chose_a_theme_follow_that_of_everybody(open_tab, server):
+def test_browsers_that_chose_a_theme_follow_the_shared_theme(open_tab, server):
     one, two = open_tab(color_scheme="dark"), open_tab()
     two.theme("Light")
     two.background(LIGHT)
@@ -295,7 +295,7 @@ def test_browsers_that_chose_a_theme_follow_that_of_everybody(open_tab, server):
     assert one.faults == two.faults == []
 
 
-def test_a_theme_that_others_set_before_the_answer_came_is_not_undone(open_tab, server):
+def test_a_theme_that_another_client_set_before_the_answer_came_is_kept(open_tab, server):
     tab, held = open_tab(), []
     tab.page.route("**/values/theme", lambda route: held.append((route, route.fetch())))
     tab.theme("Dark")
@@ -309,7 +309,7 @@ def test_a_theme_that_others_set_before_the_answer_came_is_not_undone(open_tab, 
     assert tab.faults == [] and len(held) == 1
 
 
-def test_a_theme_that_the_server_did_not_take_is_not_followed(open_tab, server):
+def test_a_theme_that_the_server_refused_is_not_followed(open_tab, server):
     tab = open_tab(color_scheme="dark")
     tab.page.route("**/values/theme", lambda route: route.abort())
     tab.theme("Light")
@@ -318,7 +318,7 @@ def test_a_theme_that_the_server_did_not_take_is_not_followed(open_tab, server):
     expect(tab.page.locator("#theme [value=system]")).to_be_checked()
 
 
-def test_the_switch_is_toggled_where_it_is_what_it_shows(open_tab, server):
+def test_the_switch_is_toggled_only_if_it_still_has_the_shown_value(open_tab, server):
     one, two = open_tab(), open_tab()
     one.page.check("#haptics")
     expect(one.page.locator("#haptics:enabled")).to_be_checked()
@@ -364,7 +364,7 @@ def test_a_token_is_set_and_never_shown(open_tab, server):
     assert one.faults == two.faults == []
 
 
-def test_both_browsers_go_on_with_the_right_list_after_the_server_was_killed(open_tab, serve, data):
+def test_both_browsers_have_the_right_list_after_the_server_was_killed(open_tab, serve, data):
     server = serve(data)
     one, two = open_tab(server), open_tab(server)
     for text in ("First", "Second", "Third"):

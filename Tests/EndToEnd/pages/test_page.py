@@ -87,7 +87,7 @@ def test_noop_sends_nothing_and_the_page_says_so(tab, session):
     assert "1 event" in tab.page.text_content("#wire-total")
 
 
-def test_a_value_that_was_held_back_is_told(tab):
+def test_the_page_reports_a_clamped_value(tab):
     tab.page.fill("#set", "250")
     tab.dispatched("#set-form button")
     tab.count(100)
@@ -135,7 +135,7 @@ def test_markup_in_a_title_stays_text(tab, session):
     assert tab.page.locator("h1 img").count() == 0 and tab.faults == []
 
 
-def test_the_page_comes_back_after_kill_9_and_resumes(open_tab, serve, data):
+def test_the_page_resumes_after_kill_9_of_the_server(open_tab, serve, data):
     server = serve(data)
     tab = open_tab(server, "s")
     tab.page.click("#increment")

@@ -46,7 +46,7 @@ def test_without_the_server_the_status_and_errors_are_on_the_screen_until_it_is_
         expect(tab.page.locator(".error", has_text="cannot be reached")).to_have_count(0)
 
 
-def test_what_the_server_refused_stays_when_the_stream_is_live_again(browse, shared, session):
+def test_the_error_of_a_refusal_stays_when_the_stream_is_live_again(browse, shared, session):
     tab = browse(Tab, f"{shared.url}/#{session.identifier}")
     tab.page.fill("#title-input", "")
     tab.dispatched("#title-form button")

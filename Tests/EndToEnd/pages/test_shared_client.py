@@ -107,7 +107,7 @@ def test_a_store_is_followed_from_its_list_on(page, notes):
     assert page.evaluate("states") == ["connecting", "live"] and page.faults == []
 
 
-def test_an_observer_of_a_known_store_is_told_without_a_request(page, notes):
+def test_an_observer_of_a_known_store_gets_items_without_a_request(page, notes):
     notes.insert("a")
     observe(page)
     page.wait_for_function("seen.length === 1")
@@ -116,7 +116,7 @@ def test_an_observer_of_a_known_store_is_told_without_a_request(page, notes):
     assert page.evaluate("seen[1].slice(0, 2)") == ["local", 1]
 
 
-def test_an_observer_that_ended_hears_nothing_and_the_last_one_ends_the_stream(page, notes):
+def test_an_ended_observer_gets_no_call_and_the_last_one_ends_the_stream(page, notes):
     page.evaluate("() => { window.end = s.observe((items) => seen.push(items.length)); }")
     page.wait_for_function("seen.length === 1 && s.connection.state === 'live'")
     page.evaluate("end()")
@@ -142,7 +142,7 @@ class Between:
         route.fulfill(response=response)
 
 
-def test_what_changes_between_the_list_and_the_stream_is_not_lost(page, notes):
+def test_a_change_between_the_list_and_the_stream_is_not_lost(page, notes):
     notes.insert("a", "b", "c")
 
     def change():
@@ -180,7 +180,7 @@ def test_a_long_list_is_fetched_page_by_page(page, notes):
         ([], ["new", "n5"], 1),
     ],
 )
-def test_a_list_that_changes_between_its_pages_comes_out_right(page, notes, removed, inserted, lists):
+def test_a_list_that_changes_between_its_pages_is_right_in_the_end(page, notes, removed, inserted, lists):
     notes.insert(*many(1500))
 
     def change():
@@ -224,7 +224,7 @@ def test_a_store_that_was_restarted_and_does_not_fit_into_one_event_is_fetched_i
     page.context.close()
 
 
-def test_an_event_that_cannot_be_read_is_told_and_the_list_is_fetched_anew(page, notes):
+def test_an_unreadable_event_is_reported_and_the_list_is_fetched_again(page, notes):
     notes.insert("a")
     broken = iter([True])
 
@@ -241,7 +241,7 @@ def test_an_event_that_cannot_be_read_is_told_and_the_list_is_fetched_anew(page,
     assert len(page.faults) == 1 and "cannot be read" in page.faults[0]
 
 
-def test_a_store_that_is_not_there_closes_with_the_reason(page):
+def test_the_stream_of_an_unknown_store_closes_with_the_reason(page):
     state, reason = page.evaluate("""async () => {
         const { followStore } = await import("/rivulet.js");
         const s = followStore({ app: "notes", store: "nothing" });
@@ -251,7 +251,7 @@ def test_a_store_that_is_not_there_closes_with_the_reason(page):
     assert state == "closed" and "nothing" in reason
 
 
-def test_an_item_is_written_only_where_it_is_the_one_that_was_read(page, notes):
+def test_an_item_is_only_replaced_if_it_is_unchanged_since_it_was_read(page, notes):
     notes.insert("a")
     assert page.evaluate("""async () => {
         const { item, tag } = await s.read("a");
@@ -293,7 +293,7 @@ def test_a_value_is_followed_and_set(page, notes, server):
     assert page.evaluate("v.value") == "light"
 
 
-def test_a_value_is_toggled_only_where_it_is_the_one_that_was_read(page, notes):
+def test_a_value_is_only_toggled_if_it_is_unchanged_since_it_was_read(page, notes):
     assert page.evaluate("""async () => {
         const { followValue } = await import("/rivulet.js");
         const haptics = followValue({ app: "notes", value: "hapticsEnabled" });
@@ -304,7 +304,7 @@ def test_a_value_is_toggled_only_where_it_is_the_one_that_was_read(page, notes):
     }""") == [False, True, [412, True, True], "connecting"]
 
 
-def test_streams_that_are_shared_leave_room_for_requests(browser, server, notes):
+def test_shared_streams_leave_connections_for_requests(browser, server, notes):
     notes.insert("a")
     context = browser.new_context()
     pages = [context.new_page() for _ in range(4)]

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from todos_tab import Held, filled, open_tab, tab, titles  # noqa: F401 fixtures
 
 
-def test_a_title_is_renamed_in_place_and_others_see_who_is_at_work(filled, open_tab, shared, todos):
+def test_a_title_is_renamed_in_place_and_others_see_that_it_is_edited(filled, open_tab, shared, todos):
     other = open_tab(shared, todos.identifier)
     filled.row("Todo a").locator(".text").dblclick()
     assert filled.focused()[0] == "field"
@@ -76,7 +76,7 @@ def test_browsers_without_moveBefore_keep_the_focus_too(filled, todos):
     filled.titles("Todo c", "Todo b", "Half a title")
 
 
-def test_renaming_what_is_gone_ends_quietly(filled, todos):
+def test_renaming_a_removed_todo_ends_without_an_error(filled, todos):
     filled.row("Todo a").locator(".text").dblclick()
     filled.page.keyboard.type("Too late")
     todos.dispatch({"remove": "a"})
@@ -100,7 +100,7 @@ def leave_for_b(tab):
     tab.page.keyboard.type("Bana")
 
 
-def test_a_title_can_be_opened_while_another_one_is_on_its_way(filled, todos, renames):
+def test_a_title_can_be_opened_while_another_one_is_being_sent(filled, todos, renames):
     leave_for_b(filled)
     renames.next().continue_()
     filled.titles("Apples", "Todo b", "Todo c")
@@ -114,7 +114,7 @@ def test_a_title_can_be_opened_while_another_one_is_on_its_way(filled, todos, re
     assert filled.focused() == ["title", "Bananas"] and titles(todos) == ["Apples", "Bananas", "Todo c"]
 
 
-def test_a_title_that_is_refused_takes_the_focus_from_no_other_field(filled, todos, renames):
+def test_a_refused_title_takes_the_focus_from_no_other_field(filled, todos, renames):
     leave_for_b(filled)
     renames.next().abort()
     expect(filled.row("Todo a").locator(".error")).to_have_text("The server cannot be reached.")

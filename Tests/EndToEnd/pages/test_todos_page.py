@@ -70,7 +70,7 @@ def test_a_removal_is_undone_once_and_again_after_a_refusal(filled, todos):
     assert inserts.held == [] and filled.focused() == ["todos", None] and todos.state("/p/todos") == before
 
 
-def test_what_is_removed_while_a_removal_is_undone_can_be_undone_too(filled, todos):
+def test_a_removal_during_an_undo_can_be_undone_too(filled, todos):
     before = todos.state("/p/todos")
     filled.row("Todo b").locator(".remove").click()
     inserts = Held(filled.page, "insert")
@@ -87,7 +87,7 @@ def test_what_is_removed_while_a_removal_is_undone_can_be_undone_too(filled, tod
     assert {todo["id"]: todo for todo in todos.state("/p/todos")} == {todo["id"]: todo for todo in before}
 
 
-def test_done_todos_are_cleared_and_come_back_as_one_transaction(filled, todos):
+def test_done_todos_are_cleared_and_restored_as_one_transaction(filled, todos):
     todos.dispatch({"toggle": "c"})
     filled.text("#open-count", "1 open")
     before = todos.state("/p/todos")
@@ -130,7 +130,7 @@ def test_buttons_and_keys_move_a_todo_and_keep_the_focus(filled, todos):
         ("Todo a", "Todo b", 0.1, "abc"),
     ],
 )
-def test_a_todo_is_dragged_to_its_place(filled, todos, item, target, height, outcome):
+def test_a_todo_is_dragged_to_its_position(filled, todos, item, target, height, outcome):
     page, sent = filled.page, []
     page.on("request", lambda request: sent.append(request.post_data) if request.method == "POST" else None)
     grip, goal = filled.row(item).locator(".handle").bounding_box(), filled.row(target).bounding_box()
@@ -159,7 +159,7 @@ def test_escape_ends_a_drag_where_it_began(filled, todos):
     assert todos.info()["version"] == version
 
 
-def test_a_drag_ends_when_somebody_else_removes_the_row(open_tab, shared, todos):
+def test_a_drag_ends_when_another_user_removes_the_row(open_tab, shared, todos):
     todos.dispatch({"addMany": {"count": 60}})
     tab = open_tab(shared, todos.identifier, viewport={"width": 900, "height": 600})
     grip = tab.page.locator("[data-id=n1] .handle").bounding_box()
@@ -215,7 +215,7 @@ def test_only_the_node_of_the_changed_todo_is_touched(filled, todos):
     assert filled.touched() == ({"d"}, 0)
 
 
-def test_a_hundred_todos_are_added_and_those_that_are_there_are_not_added_again(tab, todos):
+def test_a_hundred_todos_are_added_and_existing_ones_are_not_added_again(tab, todos):
     tab.page.click("#many")
     tab.text("#news", "Added 100.")
     todos.dispatch([{"remove": "n3"}, {"remove": "n99"}])
@@ -262,7 +262,7 @@ def test_of_a_hundred_thousand_todos_the_first_are_shown_and_the_others_are_coun
     assert tab.touched() == ({"n0", "n2000"}, 2)
 
 
-def test_a_refusal_is_told_and_the_list_shows_what_is(filled, todos):
+def test_a_refusal_is_shown_and_the_list_shows_the_servers_state(filled, todos):
     filled.page.route("**/events", lambda route: route.fulfill(
         status=422, content_type="application/problem+json", body='{"status":422,"title":"No","type":"about:blank","detail":"not today"}'
     ))
@@ -286,7 +286,7 @@ def test_markup_in_a_title_stays_text(tab, todos):
     assert tab.page.locator("#todos img, #todos i").count() == 0 and tab.faults == []
 
 
-def test_the_list_is_right_after_the_server_was_killed_and_came_back(open_tab, serve, data):
+def test_the_list_is_right_after_the_server_was_killed_and_started_again(open_tab, serve, data):
     server = serve(data)
     session = server.session("s", app="todos")
     session.dispatch([{"add": {"id": name, "title": f"Todo {name}"}} for name in "abc"])

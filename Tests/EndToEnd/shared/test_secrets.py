@@ -68,7 +68,7 @@ def start(serve, data, monkeypatch):
 # Over HTTP
 
 
-def test_a_secret_is_set_and_removed_and_all_that_is_told_is_whether_there_is_one(start):
+def test_a_secret_is_set_and_removed_and_answers_only_show_if_it_exists(start):
     secret = start()
     assert secret.value == {"set": False}
     for token in (TOKEN, OTHER, OTHER, ""):
@@ -80,7 +80,7 @@ def test_a_secret_is_set_and_removed_and_all_that_is_told_is_whether_there_is_on
         assert secret.value == {"set": False}
 
 
-def test_what_a_secret_cannot_be_is_refused_and_leaves_the_one_that_is_there(start):
+def test_an_invalid_secret_is_refused_and_the_existing_one_stays(start):
     secret = start()
     for is_set in (False, True):
         for body, status in [(b"5", 422), (b"null", 422), (b'["a"]', 422), (b'{"value":"a"}', 422), (b'"a', 400), (b"", 400), (b'"a" 1', 400)]:
@@ -211,7 +211,7 @@ def test_a_secret_of_memory_is_in_no_file_either(serve, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_a_secret_outlives_a_restart_with_the_key_that_is_kept_beside_it(start, data, end):
+def test_a_secret_outlives_a_restart_with_the_key_in_the_data_folder(start, data, end):
     secret = start(None)
     secret.put(TOKEN)
     getattr(secret.server, end)()
@@ -224,7 +224,7 @@ def test_a_secret_outlives_a_restart_with_the_key_that_is_kept_beside_it(start, 
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_an_older_key_opens_a_secret_which_is_sealed_anew_and_then_is_not_needed(start, data, end):
+def test_a_secret_of_an_older_key_is_sealed_again_and_the_older_key_is_no_longer_needed(start, data, end):
     secret = start("old")
     secret.put(TOKEN)
     getattr(secret.server, end)()
@@ -243,7 +243,7 @@ def test_an_older_key_opens_a_secret_which_is_sealed_anew_and_then_is_not_needed
     assert start("old").value == {"set": True, "readable": False}, "the old key opens nothing any more"
 
 
-def test_a_file_has_the_older_key_too(serve, data, monkeypatch):
+def test_the_older_key_can_be_in_a_file_too(serve, data, monkeypatch):
     secret = Shared(serve(data), SECRET)
     secret.put(TOKEN)
     secret.server.kill()
@@ -255,7 +255,7 @@ def test_a_file_has_the_older_key_too(serve, data, monkeypatch):
 
 
 @pytest.mark.parametrize("mend", ["put", "delete", "key"])
-def test_without_its_key_a_secret_is_unreadable_and_the_log_says_so_until_that_is_mended(start, mend):
+def test_without_its_key_a_secret_is_unreadable_and_reported_in_the_log(start, mend):
     secret = start("old")
     secret.put(TOKEN)
     Shared(secret.server, APP + "/values/theme").put("dark")

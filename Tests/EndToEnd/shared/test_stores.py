@@ -28,13 +28,13 @@ def test_the_location_of_a_new_item_names_it_whatever_its_identifier_is(store, i
     assert store.ids() == []
 
 
-def test_identifiers_are_the_same_only_when_they_are_spelled_the_same(store):
+def test_identifiers_are_equal_only_with_the_same_bytes(store):
     store.insert(note("é", "one code point"), note("e\u0301", "two"))
     assert [item["text"] for item in store.items()] == ["one code point", "two"]
     assert store.read("é").json["text"] == "one code point"
 
 
-def test_an_item_that_is_there_is_replaced_in_its_place(store):
+def test_an_existing_item_is_replaced_at_its_position(store):
     store.insert(note("a"), note("b"), note("c"))
     replaced = store.post(note("b", "new"))
     assert replaced.status == 200 and "location" not in replaced.headers
@@ -44,7 +44,7 @@ def test_an_item_that_is_there_is_replaced_in_its_place(store):
     assert store.items() == [note("a", "newer"), note("b", "new"), note("c")]
 
 
-def test_put_makes_an_item_and_then_replaces_it(store):
+def test_put_creates_an_item_and_then_replaces_it(store):
     made = store.put(note("a"), "/a")
     assert made.status == 201 and made.headers["location"] == STORE + "/a"
     again = store.put(note("a", "b"), "/a")
@@ -58,7 +58,7 @@ def test_put_of_an_item_of_another_path_is_422_and_changes_nothing(store):
     assert store.ids() == []
 
 
-def test_many_items_go_in_at_once_and_of_an_identifier_that_is_there_twice_the_last_one_counts(store):
+def test_many_items_are_inserted_at_once_and_the_last_one_with_an_identifier_is_stored(store):
     before = store.page()["version"]
     outcome = store.insert(note("a"), note("b"), note("a", "last"), note("c"))
     assert (outcome["inserted"], outcome["replaced"], outcome["removed"]) == (3, 0, 0)
@@ -85,7 +85,7 @@ def test_delete_is_204_and_then_404(store):
     assert store.ids() == ["b"]
 
 
-def test_delete_of_the_store_removes_all_items_and_an_item_that_comes_back_is_last(store):
+def test_delete_of_the_store_removes_all_items_and_an_item_that_is_inserted_again_is_last(store):
     store.insert(note("a"), note("b"))
     store.delete("/a")
     store.insert(note("a"))
@@ -122,7 +122,7 @@ def test_a_query_that_is_not_known_is_400(store, query):
     assert store.get("?" + query).problem["status"] == 400
 
 
-def test_a_page_whose_item_is_gone_is_410(store):
+def test_a_page_after_a_removed_item_is_410(store):
     store.insert(note("a"), note("b"), note("c"))
     after = store.page(limit=2)["next"]
     store.delete("/" + after)
@@ -131,7 +131,7 @@ def test_a_page_whose_item_is_gone_is_410(store):
     assert store.get("?after=never").problem["status"] == 410
 
 
-def test_a_page_after_an_identifier_of_any_spelling_goes_on_behind_it(store):
+def test_a_page_after_an_identifier_with_any_characters_begins_after_its_item(store):
     store.insert(*map(note, IDS))
     assert [item["id"] for page in store.pages(1) for item in page["items"]] == IDS
 
@@ -145,7 +145,7 @@ def test_a_page_of_large_items_ends_where_it_has_a_mebibyte(store):
     assert [len(page["items"]) for page in pages] == [3, 2] and pages[0]["next"] == "n2"
 
 
-def test_a_page_tells_the_version_and_is_304_until_something_changes(store):
+def test_a_page_has_the_version_and_is_304_until_something_changes(store):
     store.insert(note("a"))
     page = store.get()
     tag, version = page.headers["etag"], page.json["version"]
@@ -158,7 +158,7 @@ def test_a_page_tells_the_version_and_is_304_until_something_changes(store):
     assert changed.status == 200 and changed.json["version"] == version + 1
 
 
-def test_a_whole_store_is_changed_only_where_its_reader_stands(store):
+def test_a_conditional_change_of_a_store_requires_its_current_version(store):
     store.insert(note("a"))
     here = f'"{store.cursor}"'
     assert store.post(note("b"), If_Match=here).status == 201
@@ -177,7 +177,7 @@ def test_a_whole_store_is_changed_only_where_its_reader_stands(store):
 # Tags and conditions
 
 
-def test_the_tag_of_an_item_says_what_it_is(store):
+def test_the_tag_of_an_item_depends_on_its_content(store):
     first = store.put(note("a"), "/a").headers["etag"]
     assert store.read("a").headers["etag"] == first
     assert store.read("a", If_None_Match=first).status == 304
@@ -186,7 +186,7 @@ def test_the_tag_of_an_item_says_what_it_is(store):
     assert store.put(note("a"), "/a").headers["etag"] == first, "the same item has the same tag"
 
 
-def test_an_item_is_changed_only_where_it_has_the_tag(store):
+def test_a_conditional_change_of_an_item_requires_its_current_tag(store):
     old = store.put(note("a"), "/a").headers["etag"]
     new = store.put(note("a", "new"), "/a", If_Match=old)
     assert new.status == 200
@@ -198,7 +198,7 @@ def test_an_item_is_changed_only_where_it_has_the_tag(store):
     assert store.delete("/a", If_Match=f'{old}, {new.headers["etag"]}').status == 204
 
 
-def test_an_item_is_made_only_where_there_is_none(store):
+def test_a_conditional_creation_requires_that_no_item_exists(store):
     assert store.put(note("a"), "/a", If_None_Match="*").status == 201
     again = store.put(note("a", "lost"), "/a", If_None_Match="*")
     assert (again.status, again.problem["value"]) == (412, note("a"))
@@ -210,12 +210,12 @@ def test_an_item_is_made_only_where_there_is_none(store):
 
 @pytest.mark.parametrize("name", ["If-Match", "If-None-Match"])
 @pytest.mark.parametrize("field", ["a", '"a', "", "*, *"])
-def test_a_condition_that_is_none_is_400(store, name, field):
+def test_a_malformed_condition_is_400(store, name, field):
     assert store.put(note("a"), "/a", **{name: field}).problem["status"] == 400
     assert store.ids() == []
 
 
-def test_of_twenty_who_change_an_item_where_it_has_a_tag_exactly_one_wins(store):
+def test_of_twenty_conditional_changes_with_one_tag_exactly_one_is_accepted(store):
     tag, statuses = store.put(note("a"), "/a").headers["etag"], []
 
     def change(i):
@@ -229,14 +229,14 @@ def test_of_twenty_who_change_an_item_where_it_has_a_tag_exactly_one_wins(store)
     assert store.read("a").json == note("a", f"{won[0]}")
 
 
-def test_of_twenty_who_make_an_item_exactly_one_wins(store):
+def test_of_twenty_conditional_creations_exactly_one_is_accepted(store):
     statuses = []
     with threads(20, lambda i: statuses.append(store.put(note("a", f"{i}"), "/a", If_None_Match="*").status)):
         pass
     assert sorted(statuses) == [201] + [412] * 19
 
 
-def test_of_twenty_who_count_by_tags_none_is_lost(store):
+def test_twenty_clients_that_increment_by_tags_lose_no_increment(store):
     store.put(note("a", "0"), "/a")
 
     def count(_):
@@ -253,7 +253,7 @@ def test_of_twenty_who_count_by_tags_none_is_lost(store):
     assert store.read("a").json["text"] == "20"
 
 
-def test_a_hundred_inserts_over_twenty_connections_are_all_there(store):
+def test_a_hundred_inserts_over_twenty_connections_are_all_stored(store):
     def insert(i):
         with Connection(store.server) as connection:
             for n in range(5):
@@ -282,7 +282,7 @@ def test_operations_are_one_transaction_in_their_order(store):
     assert store.items() == [note("b", "new"), note("d"), note("a")]
 
 
-def test_an_insert_behind_the_removal_of_all_leaves_what_was_inserted(store):
+def test_an_insert_after_the_removal_of_all_leaves_only_its_items(store):
     store.insert(note("a"), note("b"))
     assert store.operate({"removeAll": {}}, {"insert": [note("b", "new"), note("c")]}).status == 200
     assert store.items() == [note("b", "new"), note("c")]
@@ -305,7 +305,7 @@ def test_an_insert_behind_the_removal_of_all_leaves_what_was_inserted(store):
         ({"removeAll": {}}, "/operations"),
     ],
 )
-def test_of_operations_of_which_one_is_bad_none_is_done(store, operations, pointer):
+def test_operations_with_an_error_change_nothing(store, operations, pointer):
     store.insert(note("a"), note("b"))
     before = store.page()
     problem = store.post({"operations": operations}, "/operations").problem
@@ -348,7 +348,7 @@ def test_head_is_get_without_the_body(store):
         ("PUT", "/events", "GET"), ("DELETE", "/events", "GET"),
     ],
 )  # fmt: skip
-def test_a_method_that_a_resource_has_not_is_405_and_tells_those_it_has(store, method, target, allowed):
+def test_an_unsupported_method_is_405_with_the_supported_ones(store, method, target, allowed):
     answer = store.request(method, target, note("a"))
     assert answer.problem["status"] == 405 and answer.headers["allow"] == allowed + ", OPTIONS"
 
@@ -387,7 +387,7 @@ def test_a_body_that_is_too_large_is_413(store, method, target):
         (b"[" * 600, 128), (b'{"operations":[], "operations":[]}', 18), (b"nul", 3),
     ],
 )  # fmt: skip
-def test_json_that_is_none_is_400_and_the_detail_tells_where(store, method, target, body, offset):
+def test_malformed_json_is_400_with_the_offset_in_the_detail(store, method, target, body, offset):
     problem = store.request(method, target, body, Content_Type="application/json").problem
     assert problem["status"] == 400 and re.search(rf"\bbyte {offset}\b", problem["detail"]), problem
     assert store.ids() == []
@@ -401,7 +401,7 @@ def test_json_that_is_none_is_400_and_the_detail_tells_where(store, method, targ
         ({**note("a"), "created": "yesterday"}, "/created"), ([note("a"), {**note("b"), "created": 5}], "/1/created"),
     ],
 )  # fmt: skip
-def test_what_is_no_item_is_422_and_the_pointer_tells_where(store, item, pointer):
+def test_json_that_is_no_item_is_422_with_a_pointer(store, item, pointer):
     body = json.dumps(item).encode()
     problem = store.post(body, Content_Type="application/json").problem
     assert problem["status"] == 422
@@ -410,7 +410,7 @@ def test_what_is_no_item_is_422_and_the_pointer_tells_where(store, item, pointer
 
 
 @pytest.mark.parametrize("identifier", ["", ".", "..", "events", "operations"])
-def test_an_identifier_that_a_url_cannot_have_is_422(store, identifier):
+def test_an_identifier_that_cannot_be_in_a_url_is_422(store, identifier):
     for body in (note(identifier), [note("a"), note(identifier)]):
         assert store.post(body).problem["status"] == 422
     assert store.operate({"insert": [note(identifier)]}).problem["status"] == 422

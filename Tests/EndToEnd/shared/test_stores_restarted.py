@@ -9,7 +9,7 @@ from notes import IDS, Store, note
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_items_their_order_and_their_tags_are_those_from_before_a_restart(serve, data, end):
+def test_items_with_order_and_tags_are_the_same_after_a_restart(serve, data, end):
     store = Store(serve(data))
     store.insert(*map(note, IDS))
     store.put(note("a b", "new"), "/a%20b")
@@ -31,7 +31,7 @@ def test_items_their_order_and_their_tags_are_those_from_before_a_restart(serve,
     assert store.ids() == [item["id"] for item in items] + ["very last"]
 
 
-def test_a_tag_of_the_list_is_none_of_the_next_start(serve, data):
+def test_a_tag_of_the_list_is_not_valid_after_a_restart(serve, data):
     store = Store(serve(data))
     store.insert(note("a"))
     tag = store.get().headers["etag"]

@@ -33,7 +33,7 @@ def value(shared):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_value_is_its_default_until_it_is_set_and_then_what_was_set(serve, name):
+def test_a_value_is_its_default_until_it_is_set(serve, name):
     default, others = KINDS[name]
     value = Shared(serve(None), f"{VALUES}/{name}")
     answer = value.get()
@@ -48,13 +48,13 @@ def test_a_value_is_its_default_until_it_is_set_and_then_what_was_set(serve, nam
     assert value.value == default
 
 
-def test_values_are_told_apart(value):
+def test_values_are_independent(value):
     value("theme"), value("hapticsEnabled"), value("recent")
     value("theme").put("dark")
     assert value("hapticsEnabled").value is False and value("recent").value == []
 
 
-def test_a_value_is_304_until_it_is_set_anew(value):
+def test_a_value_is_304_until_it_is_set_again(value):
     theme = value("theme")
     tag = theme.get().headers["etag"]
     assert theme.get(If_None_Match=tag).status == 304
@@ -63,7 +63,7 @@ def test_a_value_is_304_until_it_is_set_anew(value):
     assert theme.get(If_None_Match=tag).status == 200
 
 
-def test_a_value_is_changed_only_where_its_reader_stands(value):
+def test_a_conditional_change_of_a_value_requires_its_current_tag(value):
     theme = value("theme")
     old = theme.get().headers["etag"]
     new = theme.put("dark", If_Match=old)
@@ -81,14 +81,14 @@ def test_a_value_is_changed_only_where_its_reader_stands(value):
     assert haptics.value is True
 
 
-def test_toggle_turns_a_truth_value_over_and_no_other(value):
+def test_toggle_changes_a_boolean_and_no_other_value(value):
     haptics = value("hapticsEnabled")
     assert [haptics.post(target="/toggle").json for _ in range(3)] == [True, False, True]
     for name in ("theme", "recent"):
         assert value(name).post(target="/toggle").problem["status"] == 404
 
 
-def test_two_hundred_toggles_at_a_time_end_where_they_should(value):
+def test_two_hundred_simultaneous_toggles_have_the_right_result(value):
     haptics, answers = value("hapticsEnabled"), []
     start = int(haptics.get().headers["rivulet-version"])
 
@@ -105,7 +105,7 @@ def test_two_hundred_toggles_at_a_time_end_where_they_should(value):
     assert sorted(answers) == [(start + n, n % 2 == 1) for n in range(1, 201)]
 
 
-def test_of_twenty_who_add_to_a_list_where_they_stand_none_is_lost(value):
+def test_twenty_clients_that_append_by_tags_lose_no_element(value):
     recent = value("recent")
 
     def add(i):
@@ -148,7 +148,7 @@ def test_head_is_get_without_the_body(value):
         ("theme", b"", 400, ""), ("recent", b'["a",]', 400, "/1"), ("theme", b'"\xff"', 400, ""), ("recent", b"[" * 600, 400, None),
     ],
 )  # fmt: skip
-def test_a_body_that_the_value_cannot_be_is_refused_and_changes_nothing(value, name, body, status, pointer):
+def test_a_body_of_another_type_is_refused_and_changes_nothing(value, name, body, status, pointer):
     value = value(name)
     before = value.get()
     problem = value.put(body, Content_Type="application/json").problem
@@ -185,7 +185,7 @@ def test_what_is_not_there_is_404(shared, path):
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_values_are_what_they_were_before_a_restart(serve, data, end):
+def test_values_are_the_same_after_a_restart(serve, data, end):
     server = serve(data)
     for name, (_, others) in KINDS.items():
         assert Shared(server, f"{VALUES}/{name}").put(others[-1]).status == 200
@@ -207,7 +207,7 @@ def test_values_are_what_they_were_before_a_restart(serve, data, end):
 # Streams
 
 
-def test_a_stream_begins_with_the_value_and_has_each_later_one_equal_ones_too(value):
+def test_a_stream_has_the_value_and_each_later_one_also_equal_ones(value):
     theme = value("theme")
     with theme.changes() as stream:
         assert stream.status == 200 and stream.headers["content-type"].split(";")[0] == "text/event-stream"
@@ -228,7 +228,7 @@ def test_a_stream_begins_with_the_value_and_has_each_later_one_equal_ones_too(va
 
 
 @pytest.mark.parametrize("how", ["cursor", "last_event_id"])
-def test_resume_brings_the_value_when_another_one_was_set_and_nothing_else(value, how):
+def test_resume_sends_the_value_only_if_it_was_set_again(value, how):
     theme = value("theme")
     with theme.changes() as stream:
         cursor = stream.expect("change").cursor
@@ -243,7 +243,7 @@ def test_resume_brings_the_value_when_another_one_was_set_and_nothing_else(value
 
 
 @pytest.mark.parametrize("cursor", ["", "nonsense", "zzzzzzzz.0", "x" * 200])
-def test_a_cursor_that_is_none_of_here_gets_the_value(value, cursor):
+def test_an_unknown_cursor_gets_the_value(value, cursor):
     theme = value("theme")
     with theme.changes(cursor=cursor) as stream:
         assert stream.expect("change").data["value"] == "light"

@@ -24,7 +24,7 @@ def test_a_value_is_written_by_its_event(session, pointer, value, event):
     assert session.state(pointer) == value and session.state("/t/lastEvent") == event
 
 
-def test_the_apps_tell_their_bindings(shared):
+def test_the_apps_list_their_bindings(shared):
     bindings = shared.get("/v1/apps/counter").json["bindings"]
     assert [(binding["path"], binding["event"]) for binding in bindings] == [
         ("/p/count", "setCount"),
@@ -37,7 +37,7 @@ def test_the_apps_tell_their_bindings(shared):
     assert paths == ["/p/todos/*/title", "/p/filter", "/t/editing"]
 
 
-def test_a_clamped_value_is_told(session):
+def test_a_clamped_value_is_in_the_answer(session):
     answer = put(session, "/p/count", 250)
     assert answer.json["coerced"] == [{"path": "/p/count", "from": 250, "to": 100}]
     assert put(session, "/p/count", 250, "?strict=1").problem["status"] == 422
@@ -50,13 +50,13 @@ def test_a_rejected_value_changes_nothing(session):
 
 
 @pytest.mark.parametrize("value, status", [(b'"5"', 422), (b"5.5", 422), (b"null", 422), (b"{", 400), (b"", 400), (b"5 5", 400)])
-def test_a_value_of_another_type_is_refused_with_its_place(session, value, status):
+def test_a_value_of_another_type_is_refused_with_a_pointer(session, value, status):
     answer = put(session, "/p/count", value, headers={"Content-Type": "application/json"})
     assert answer.problem["status"] == status and answer.json["errors"][0]["pointer"] == ""
 
 
 @pytest.mark.parametrize("pointer", ["", "/p", "/p/history", "/t/lastEvent", "/p/limits", "/p/limits/label"])
-def test_what_is_not_bound_cannot_be_written(session, pointer):
+def test_a_path_without_a_binding_cannot_be_written(session, pointer):
     answer = put(session, pointer, 5)
     assert answer.problem["status"] == 405 and answer.headers["allow"] == "GET, HEAD, OPTIONS"
     assert answer.json["detail"] == (
@@ -65,12 +65,12 @@ def test_what_is_not_bound_cannot_be_written(session, pointer):
     )
 
 
-def test_what_the_state_cannot_have_is_no_path_to_write_either(session):
+def test_a_path_that_the_state_cannot_have_cannot_be_written_either(session):
     answer = put(session, "/p/nothing", 5)
     assert answer.problem["status"] == 400 and "/p/nothing" in answer.json["detail"]
 
 
-def test_a_bound_path_tells_that_it_can_be_written(session):
+def test_a_bound_path_has_put_among_its_methods(session):
     answer = session.server.request("DELETE", session.path + "/state/p/count")
     assert answer.status == 405 and answer.headers["allow"] == "GET, HEAD, PUT, OPTIONS"
 

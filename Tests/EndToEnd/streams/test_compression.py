@@ -47,7 +47,7 @@ def test_weights_decide(large, field, is_zipped):
     assert ("content-encoding" in large.read(Accept_Encoding=field).headers) == is_zipped
 
 
-def test_a_small_answer_is_compressed_for_those_only_who_take_nothing_else(session):
+def test_a_small_answer_is_compressed_only_if_the_client_accepts_nothing_else(session):
     session.dispatch({"rename": "A small title" * 8})
     assert "content-encoding" not in session.read(Accept_Encoding="gzip").headers
     assert json.loads(decoded(session.read(Accept_Encoding="gzip, identity;q=0"))) == session.state()
@@ -60,7 +60,7 @@ def test_head_says_what_get_says(large):
             assert head.headers.get(name) == get.headers.get(name), name
 
 
-def test_the_tag_that_came_is_good_for_every_condition(large):
+def test_the_tag_of_an_answer_is_valid_in_every_condition(large):
     tags = {large.read().headers["etag"], large.read(Accept_Encoding="gzip").headers["etag"]}
     assert len(tags) == 2
     for tag in tags:
@@ -80,7 +80,7 @@ def test_the_tag_that_came_is_good_for_every_condition(large):
     assert written.status == 200
 
 
-def test_a_stream_goes_on_from_the_tag_of_a_compressed_state(large):
+def test_a_stream_resumes_at_the_tag_of_a_compressed_state(large):
     cursor = large.read(Accept_Encoding="gzip").headers["etag"].strip('"')
     large.dispatch({"setCount": 77})
     for place in ({"cursor": cursor}, {"last_event_id": cursor}):
@@ -95,14 +95,14 @@ def test_a_large_dispatch_answer_is_compressed_with_the_plain_cursor(session):
     assert answer.headers["etag"] == f'"{body["cursor"]}"'
 
 
-def test_a_refusal_is_compressed_with_the_tag_of_where_the_session_stands(large):
+def test_a_compressed_refusal_has_the_tag_of_the_current_state(large):
     answer = large.post("increment", headers=GZIP | {"If-Match": '"zzzzzzzz.1"'})
     assert answer.status == 412
     problem = json.loads(decoded(answer))
     assert answer.headers["etag"] == f'"{problem["cursor"]}"'
 
 
-def test_the_log_the_past_and_lines_are_compressed(large):
+def test_the_log_earlier_versions_and_lines_are_compressed(large):
     plain = large.server.get(large.path + "/events", Accept="application/x-ndjson")
     zipped = large.server.get(large.path + "/events", Accept="application/x-ndjson", Accept_Encoding="gzip")
     assert decoded(zipped) == plain.body
@@ -127,7 +127,7 @@ def test_documents_of_the_server_are_compressed(shared, target):
         assert b"rivulet_requests_total" in decoded(zipped)
 
 
-def test_an_items_tag_is_good_in_either_form(store):
+def test_an_items_tag_is_valid_in_either_form(store):
     assert store.put(note("long", "word " * 1_000), "/long").status == 201
     zipped = store.get("/long", Accept_Encoding="gzip")
     assert json.loads(decoded(zipped))["id"] == "long"
@@ -138,7 +138,7 @@ def test_an_items_tag_is_good_in_either_form(store):
     assert store.put(changed, "/long", If_Match=tag).status == 412
 
 
-def test_a_list_of_items_is_compressed_and_a_stream_goes_on_from_its_tag(store):
+def test_a_list_of_items_is_compressed_and_a_stream_resumes_at_its_tag(store):
     store.post([note(f"n{number}", "text " * 20) for number in range(20)])
     zipped = store.get(Accept_Encoding="gzip")
     assert len(json.loads(decoded(zipped))["items"]) == 20
@@ -149,7 +149,7 @@ def test_a_list_of_items_is_compressed_and_a_stream_goes_on_from_its_tag(store):
         assert event.name == "insert" and [item["id"] for item in event.data["items"]] == ["late"]
 
 
-def test_a_large_answer_holds_up_nobody(serve, data):
+def test_a_large_answer_does_not_delay_other_answers(serve, data):
     server = serve(data, arguments=["--workers", "1"])
     session = server.session("large")
     for number in range(4):
@@ -193,7 +193,7 @@ def test_more_large_answers_than_are_compressed_at_once_all_arrive(serve, data):
         connection.close()
 
 
-def test_a_client_that_goes_while_its_answer_is_compressed_costs_nothing(serve, data):
+def test_a_client_that_leaves_while_its_answer_is_compressed_frees_its_slot(serve, data):
     server = serve(data, arguments=["--workers", "1"])
     session = server.session("large")
     session.dispatch({"rename": "".join(f"{i} " for i in range(150_000))[:900_000]})
@@ -207,7 +207,7 @@ def test_a_client_that_goes_while_its_answer_is_compressed_costs_nothing(serve, 
     assert server.stop() == 0, server.log_text()
 
 
-def test_requests_sent_ahead_are_answered_in_order(large):
+def test_pipelined_requests_are_answered_in_order(large):
     with Connection(large.server) as connection:
         request = f"GET {large.path}/state HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
         health = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -72,7 +72,7 @@ def test_guarantee_8_a_crowd_on_a_large_state_gets_all_of_it_and_takes_the_memor
         connection.close()
 
 
-def test_a_stream_of_a_crowd_begins_with_the_snapshot_of_before_and_one_change(large):
+def test_a_stream_of_a_crowd_begins_with_the_earlier_snapshot_and_one_change(large):
     with large.stream() as first:
         old = first.expect("snapshot")
         answer = large.dispatch("increment")

@@ -31,7 +31,7 @@ def limits(warn_at, label="near the top"):
 REPLACED = [("replace", "/p/limits"), ("replace", "/p/limits/warnAt")]
 
 
-def test_a_flat_client_is_told_both_while_it_is_there(session):
+def test_a_flat_client_gets_both_changes_live(session):
     client = Flat("/p/limits/warnAt", "/p/limits")
     with session.stream(*client.paths) as stream:
         client.take(stream.expect("snapshot"))
@@ -44,7 +44,7 @@ def test_a_flat_client_is_told_both_while_it_is_there(session):
 
 
 @pytest.mark.parametrize("query", [{}, {"resume": "all"}], ids=["merged", "all"])
-def test_a_flat_client_is_told_both_when_it_comes_back(session, query):
+def test_a_flat_client_gets_both_changes_when_it_resumes(session, query):
     client = Flat("/p/limits/warnAt", "/p/limits")
     session.dispatch({"setWarnAt": 50})
     with session.stream(*client.paths) as stream:
@@ -56,7 +56,7 @@ def test_a_flat_client_is_told_both_when_it_comes_back(session, query):
     assert client.values == limits(80)
 
 
-def test_a_flat_client_is_told_both_after_a_restart_and_once_in_an_interval(serve, data):
+def test_a_flat_client_gets_both_changes_after_a_restart_and_once_in_an_interval(serve, data):
     server = serve(data)
     client = Flat("/p/limits/warnAt", "/p/limits")
     session = server.session("s")
@@ -78,7 +78,7 @@ def test_a_flat_client_is_told_both_after_a_restart_and_once_in_an_interval(serv
 
 
 @pytest.mark.parametrize("query", [None, {}, {"resume": "all"}], ids=["live", "merged", "all"])
-def test_a_wildcard_within_a_collection_is_told_what_comes_and_goes(todos, query):
+def test_a_wildcard_within_a_collection_gets_additions_and_removals(todos, query):
     client = Flat("/p/todos/*/title")
     todos.dispatch({"add": {"id": "a", "title": "A"}})
     with todos.stream("/p/todos", *client.paths) as stream:

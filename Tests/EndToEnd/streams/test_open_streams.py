@@ -23,7 +23,7 @@ def list_streams(server):
         after = "&after=" + page["next"]
 
 
-def test_a_stream_is_listed_with_what_it_watches(session):
+def test_a_stream_is_listed_with_its_paths(session):
     with session.stream("/p/count", "/p/title") as stream:
         name = stream.expect("snapshot").data["stream"]
         (mine,) = [entry for entry in list_streams(session.server) if entry["stream"] == name]
@@ -72,7 +72,7 @@ def test_an_open_stream_can_be_given_other_paths(session):
         assert stream.expect("change").changed == {"/p/title": "third"}
 
 
-def test_a_reader_who_comes_back_with_the_old_paths_is_told_so(session):
+def test_a_reader_that_reconnects_with_the_old_paths_gets_a_reset(session):
     with session.stream("/p/count") as stream:
         name = stream.expect("snapshot").data["stream"]
         assert patch(session, name, {"paths": ["/p/title"]}).status == 200
@@ -125,7 +125,7 @@ def test_changes_while_paths_change_are_neither_lost_nor_doubled(session):
         ({"path": []}, 422),
     ],
 )
-def test_paths_that_cannot_be_change_nothing(session, body, status):
+def test_invalid_paths_change_nothing(session, body, status):
     with session.stream("/p/count") as stream:
         name = stream.expect("snapshot").data["stream"]
         answer = patch(session, name, body)
@@ -133,14 +133,14 @@ def test_paths_that_cannot_be_change_nothing(session, body, status):
         assert stream.quiet_until(session, {"setCount": 9}).changed == {"/p/count": 9}
 
 
-def test_the_paths_of_a_stream_have_no_more_bytes_than_an_address(session):
+def test_the_paths_of_a_stream_have_the_size_limit_of_a_url(session):
     with session.stream("/p/count") as stream:
         name = stream.expect("snapshot").data["stream"]
         answer = patch(session, name, {"paths": ["/p/" + "x" * 9_000]})
         assert answer.status == 400 and "at most 8192 bytes together" in answer.problem["detail"]
 
 
-def test_who_resumes_has_the_name_of_the_stream_in_the_head(session):
+def test_a_resumed_stream_has_its_name_in_the_head(session):
     with session.stream("/p/count") as stream:
         first = stream.expect("snapshot")
         assert stream.headers["link"] == f'</v1/streams/{first.data["stream"]}>; rel="edit"'
@@ -151,7 +151,7 @@ def test_who_resumes_has_the_name_of_the_stream_in_the_head(session):
         assert stream.expect("snapshot").data == {"stream": name, "version": 0, "values": {"/p/title": "Counter"}}
 
 
-def test_a_reader_that_takes_nothing_holds_what_it_was_sent_once_however_often_its_paths_change(session):
+def test_a_reader_that_takes_nothing_holds_one_snapshot_however_often_its_paths_change(session):
     session.dispatch({"rename": "x" * 1_000_000})
     with session.stream("/p/title", receive_buffer=4_096) as stream:
         (name,) = re.fullmatch('</v1/streams/(.+)>; rel="edit"', stream.headers["link"]).groups()
@@ -168,7 +168,7 @@ def test_a_reader_that_takes_nothing_holds_what_it_was_sent_once_however_often_i
         assert stream.expect("change").changed == {"/p/step": 3}
 
 
-def test_a_session_that_is_deleted_while_paths_change_says_bye(session):
+def test_a_session_that_is_deleted_while_paths_change_sends_bye(session):
     with Connection(session.server) as deleter, Connection(session.server) as patcher:
         for number in range(20):
             session.dispatch({"setCount": number + 1})
@@ -192,7 +192,7 @@ def test_a_session_that_is_deleted_while_paths_change_says_bye(session):
                 assert stream.status == 204
 
 
-def test_who_does_not_know_the_name_changes_nothing(session):
+def test_a_request_without_the_stream_name_changes_nothing(session):
     with session.stream("/p/count") as stream:
         name = stream.expect("snapshot").data["stream"]
         other = name.rsplit("-", 1)[0] + "-" + "1" * 12
@@ -212,7 +212,7 @@ def test_an_operator_can_end_a_stream(session):
         assert session.server.request("DELETE", f"/v1/streams/{name}").status == 404
 
 
-def test_an_interval_merges_what_comes_too_fast(session):
+def test_an_interval_merges_changes_that_come_too_fast(session):
     target = session.path + "/changes?path=/p/count&interval=300"
     with Connection(session.server) as connection:
         connection.send(message("GET", target, headers={"Accept": "text/event-stream"}))
@@ -225,7 +225,7 @@ def test_an_interval_merges_what_comes_too_fast(session):
         assert text.count(b"event: change") <= 4
 
 
-def test_resume_all_tells_every_version(session):
+def test_resume_all_sends_every_version(session):
     session.dispatch({"setCount": 1})
     with session.stream("/p/count") as stream:
         cursor = stream.expect("snapshot").cursor
@@ -240,7 +240,7 @@ def test_resume_all_tells_every_version(session):
         assert versions == list(range(2, 12))
 
 
-def test_resume_all_reads_a_long_log_piece_by_piece(serve, tmp_path):
+def test_resume_all_reads_a_long_log_in_parts(serve, tmp_path):
     server = serve(tmp_path)
     session = server.session("long")
     session.dispatch({"setCount": 1})
@@ -269,12 +269,12 @@ def test_resume_all_reads_a_long_log_piece_by_piece(serve, tmp_path):
 
 
 @pytest.mark.parametrize("query", ["resume=some", "interval=0", "interval=60001", "interval=x", "resume=all&interval=5", "resume=all&format=json-patch"])
-def test_options_that_cannot_be_are_refused(session, query):
+def test_invalid_options_are_refused(session, query):
     answer = session.server.request("GET", f"{session.path}/changes?{query}", headers={"Accept": "text/event-stream"})
     assert answer.status == 400 and answer.problem["detail"]
 
 
-def test_an_address_has_as_many_streams_as_it_may(serve):
+def test_a_client_address_has_a_limit_of_streams(serve):
     server = serve(None, arguments=["--streams-per-address", "3", "--workers", "2"])
     session = server.session("a")
     streams = [session.stream("/p/count") for _ in range(3)]

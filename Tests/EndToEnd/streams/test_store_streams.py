@@ -40,7 +40,7 @@ def test_the_head_and_the_first_bytes_come_at_once(store):
         assert stream.comments >= 1
 
 
-def test_who_comes_back_while_the_store_is_read_waits_for_it_and_is_told_why_it_begins_anew(serve, data):
+def test_a_stream_that_resumes_while_the_store_loads_waits_and_gets_a_reset_with_the_reason(serve, data):
     store = Store(serve(data))
     for start in range(0, 20_000, 1_000):
         store.insert(*(note(f"n{i}", "") for i in range(start, start + 1_000)))
@@ -52,7 +52,7 @@ def test_who_comes_back_while_the_store_is_read_waits_for_it_and_is_told_why_it_
         assert reset.data["reason"] == "epoch-changed" and len(reset.data["items"]) > 1_000
 
 
-def test_a_copy_kept_by_events_is_the_store_also_after_chains(store):
+def test_a_copy_made_from_events_equals_the_store_also_after_chains(store):
     store.insert(*(note(name) for name in "abcd"))
     copy = texts(store)
     cursor = store.cursor
@@ -111,7 +111,7 @@ def test_each_change_is_one_event_whose_id_is_the_cursor_of_its_answer(store):
     assert all(event.name == event.data["operation"] for event in received)
 
 
-def test_what_changes_nothing_sends_nothing(store):
+def test_a_request_that_changes_nothing_sends_no_event(store):
     store.insert(note("a"))
     with store.events() as stream:
         start = stream.expect("insert").data["version"]
@@ -126,7 +126,7 @@ def test_what_changes_nothing_sends_nothing(store):
         assert stream.expect("insert").data == {"version": start + 1, "operation": "insert", "items": [note("b")]}
 
 
-def test_an_insert_behind_the_removal_of_a_list_or_of_all_is_one_event(store):
+def test_a_removal_of_a_list_or_of_all_and_the_insert_after_it_are_one_event(store):
     store.insert(note("a"), note("b"))
     with store.events() as stream:
         stream.next()
@@ -153,7 +153,7 @@ def test_a_block_is_plain_lines_and_json_on_one(store):
     assert json.loads(match[2])["items"][0] == note("a\nb", 'a\nb\r"ü\u2028')
 
 
-def test_a_note_that_a_session_publishes_comes_to_everybody(store):
+def test_a_note_that_a_session_publishes_is_sent_to_all_streams(store):
     session = store.server.session("publisher", app="notes")
     session.dispatch({"saveDraft": {"id": "draft", "text": "hello"}})
     with store.events() as stream, session.stream("/p/drafts") as drafts:
@@ -169,7 +169,7 @@ def test_a_note_that_a_session_publishes_comes_to_everybody(store):
 
 
 @pytest.mark.parametrize("how", ["cursor", "last_event_id"])
-def test_resume_brings_each_event_that_was_missed(store, how):
+def test_resume_sends_each_missed_event(store, how):
     cursor = store.insert(note("a"))["cursor"]
     store.insert(note("b")), store.delete("/a"), store.operate({"remove": "b"}, {"insert": [note("c")]})
     with store.events(**{how: cursor}) as stream:
@@ -197,7 +197,7 @@ def test_the_header_wins_over_the_query(store):
 
 
 @pytest.mark.parametrize("cursor", ["nonsense", "", "x" * 200, "abcdefgh", "abcdefgh.01", "abcdefgh.1.b2-0", "abcdefgh.-1"])
-def test_a_cursor_that_is_none_gets_a_reset_with_all_items(store, cursor):
+def test_an_invalid_cursor_gets_a_reset_with_all_items(store, cursor):
     store.insert(note("a"), note("b"))
     with store.events(cursor=cursor) as stream:
         reset = stream.expect("reset")
@@ -228,7 +228,7 @@ def test_a_cursor_from_before_a_restart_gets_a_reset(serve, data, end):
         assert stream.expect("insert").data["items"] == [note("c")]
 
 
-def test_a_cursor_whose_history_is_gone_gets_a_reset(store):
+def test_a_cursor_before_the_kept_events_gets_a_reset(store):
     cursor = store.insert(note("a"))["cursor"]
     chain = [{"insert": [note("b", f"{number}")]} for number in range(1000)]
     for _ in range(2):
@@ -292,7 +292,7 @@ def test_streams_have_each_event_once_and_in_order_while_eight_write(busy):
         stream.close()
 
 
-def test_readers_that_are_cut_off_go_on_without_a_gap_or_a_repetition(busy):
+def test_disconnected_readers_resume_without_a_gap_or_a_repetition(busy):
     def insert(i):
         with Connection(busy.server) as connection:
             for n in range(30):
@@ -319,7 +319,7 @@ def test_readers_that_are_cut_off_go_on_without_a_gap_or_a_repetition(busy):
     assert len(busy.ids()) == 8 * 30 + 2
 
 
-def test_who_joins_while_others_write_has_the_same_items_in_the_end(busy):
+def test_a_stream_that_joins_during_writes_has_the_same_items_in_the_end(busy):
     """A reset and the later events give the store. A list and the events after its cursor give it, too."""
 
     def join(i):
@@ -370,7 +370,7 @@ def test_a_slow_reader_gets_the_rest_or_a_reset_and_misses_nothing(busy):
         stream.close()
 
 
-def test_neither_slow_readers_nor_the_past_of_a_store_cost_more_than_their_limits(serve, data):
+def test_slow_readers_and_the_history_of_a_store_stay_within_their_limits(serve, data):
     store = Store(serve(data, arguments=["--workers", "1"]))
     large = "x" * 900_000
     assert store.post(note("a", large)).status == 201
@@ -390,7 +390,7 @@ def test_neither_slow_readers_nor_the_past_of_a_store_cost_more_than_their_limit
         stream.close()
 
 
-def test_an_event_that_is_too_large_comes_as_a_reset_and_tells_where_the_list_goes_on(serve, data):
+def test_a_too_large_event_is_sent_as_a_reset_with_the_link_to_the_next_items(serve, data):
     store = Store(serve(data))
     names = [f"n{number}" for number in range(8)]
     for name in names:
@@ -438,7 +438,7 @@ def test_an_event_that_is_too_large_comes_as_a_reset_and_tells_where_the_list_go
         ("/v1/apps/never/stores/notes/events", "text/event-stream", 404), (STORE + "/events", "application/json", 406),
     ],
 )  # fmt: skip
-def test_a_stream_that_cannot_be_is_refused(shared, target, accept, status):
+def test_an_invalid_stream_request_is_refused(shared, target, accept, status):
     assert shared.get(target, accept=accept).problem["status"] == status
 
 

@@ -66,7 +66,7 @@ CLIENTS = [("requests", "gzip"), ("requests", "identity"), ("httpx", "gzip"), ("
 
 
 @pytest.mark.parametrize(("client", "coding"), CLIENTS)
-def test_each_event_comes_before_the_next_is_sent_and_bye_is_an_end(session, client, coding):
+def test_each_event_arrives_before_the_next_is_sent_and_bye_is_an_end(session, client, coding):
     session.dispatch({"rename": "begin"})
     reader = Reader(client, coding, session.server.url + session.path + "/changes?path=/p/title")
     assert reader.expect("snapshot")["values"] == {"/p/title": "begin"}
@@ -82,7 +82,7 @@ def test_each_event_comes_before_the_next_is_sent_and_bye_is_an_end(session, cli
 
 
 @pytest.mark.parametrize(("client", "coding"), CLIENTS)
-def test_a_server_that_is_killed_is_a_fault_and_no_end(serve, client, coding):
+def test_a_killed_server_is_an_error_and_no_end(serve, client, coding):
     server = serve(None)
     session = server.session("s")
     reader = Reader(client, coding, server.url + session.path + "/changes?path=/p/count")
@@ -107,7 +107,7 @@ def test_requests_reads_lines_at_once(session):
             assert json.loads(line.removeprefix(b"data: "))["changes"][0]["value"] == count
 
 
-def test_a_killed_server_cuts_off_what_drains_as_a_whole(serve):
+def test_a_killed_server_truncates_a_body_and_a_drained_one_completes_it(serve):
     server = serve(None)
     with server.session("s").stream("/p/count") as stream:
         stream.expect("snapshot")
@@ -143,7 +143,7 @@ def test_http_1_0_gets_the_same_text_until_the_close(session, coding):
     old.close(), new.close()
 
 
-def test_a_stream_that_only_says_bye_is_whole(serve):
+def test_a_stream_with_a_single_bye_is_complete(serve):
     server = serve(None, arguments=["--streams-per-address", 1])
     session = server.session("s")
     with session.stream("/p/count") as first:

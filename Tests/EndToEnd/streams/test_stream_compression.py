@@ -75,7 +75,7 @@ def test_readers_who_joined_at_other_times_get_the_same_texts(session):
         assert [change["version"] for change in changes(body.until(b'"title 5"}]}\n\n'))] == list(range(began + 1, 7))
 
 
-def test_a_stream_that_the_server_ends_is_a_whole_gzip_body(session):
+def test_a_stream_that_the_server_ends_is_a_complete_gzip_body(session):
     session.dispatch({"setCount": 1})
     body = Body(session, "/p/count")
     body.until(b"event: snapshot")
@@ -109,7 +109,7 @@ def test_curl_decodes_a_stream(session):
         curl.wait()
 
 
-def test_who_does_not_ask_for_gzip_gets_plain_text(session):
+def test_a_client_that_does_not_request_gzip_gets_plain_text(session):
     with session.stream("/p/title") as stream:
         assert "content-encoding" not in stream.headers
         stream.expect("snapshot")

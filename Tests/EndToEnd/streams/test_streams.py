@@ -36,7 +36,7 @@ def test_without_a_path_the_whole_state_is_watched(session):
     assert change.data["changes"] == answer["changes"]
 
 
-def test_a_change_carries_only_the_paths_that_are_watched(session):
+def test_a_change_has_only_the_watched_paths(session):
     with session.stream("/p/count") as stream:
         stream.expect("snapshot")
         session.dispatch("increment")
@@ -51,7 +51,7 @@ def test_a_subtree_is_watched_by_its_root(session):
         assert stream.expect("change").changed == {"/p/limits/warnAt": 50}
 
 
-def test_what_touches_no_watched_path_sends_nothing(session):
+def test_a_change_at_no_watched_path_sends_no_event(session):
     with session.stream("/p/title") as stream:
         stream.expect("snapshot")
         for event in ("increment", "touch", "noop", {"setStep": 3}, {"rename": "Counter"}):
@@ -59,7 +59,7 @@ def test_what_touches_no_watched_path_sends_nothing(session):
         assert stream.quiet_until(session, {"rename": "New"}).changed == {"/p/title": "New"}
 
 
-def test_a_presented_child_appears_and_goes(session):
+def test_a_presented_child_is_added_and_removed(session):
     with session.stream("/t/warning") as stream:
         stream.expect("snapshot")
         session.dispatch({"setCount": 90})
@@ -80,7 +80,7 @@ def test_transient_changes_repeat_the_version_and_move_the_cursor(session):
 
 
 @pytest.mark.parametrize("how", ["cursor", "last_event_id"])
-def test_resume_brings_what_was_missed_in_one_change(session, how):
+def test_resume_sends_the_missed_changes_as_one(session, how):
     session.dispatch("increment")
     with session.stream("/p/count", "/p/title") as stream:
         cursor = stream.expect("snapshot").cursor
@@ -94,7 +94,7 @@ def test_resume_brings_what_was_missed_in_one_change(session, how):
 
 
 @pytest.mark.parametrize("path", ["/p/todos/new", "/p/todos/new/title", "/p/todos/*"])
-def test_a_place_that_came_meanwhile_is_added_on_resume_as_it_is_live(todos, path):
+def test_a_new_value_is_an_addition_on_resume_and_live(todos, path):
     with todos.stream(path) as stream:
         cursor = stream.expect("snapshot").cursor
         todos.dispatch({"add": {"id": "new", "title": "N"}})
@@ -144,7 +144,7 @@ def test_a_cursor_of_an_earlier_life_of_the_session_gets_a_reset(shared, session
         assert (reset.data["reason"], reset.data["values"]) == ("epoch-changed", {"/p/count": 1})
 
 
-def test_delete_says_bye_and_not_to_come_back(shared, session):
+def test_delete_sends_bye_without_a_reconnect(shared, session):
     session.dispatch("increment")
     with session.stream("/p/count") as stream:
         stream.expect("snapshot")
@@ -180,7 +180,7 @@ def test_a_path_that_the_state_cannot_have_is_400(session, path):
         assert stream.status == 400
 
 
-def test_64_paths_are_taken_and_65_are_refused(session):
+def test_64_paths_are_accepted_and_65_are_refused(session):
     with session.stream(*["/p/count"] * 64) as stream:
         assert stream.status == 200
     with session.stream(*["/p/count"] * 65) as stream:

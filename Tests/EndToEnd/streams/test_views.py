@@ -12,7 +12,7 @@ def view(session, name):
     return view
 
 
-def test_a_view_is_the_state_as_its_forwarder_maps_it(session):
+def test_a_view_has_the_fields_that_its_forwarder_maps(session):
     server, path = session.server, f"{session.path}/views"
     assert server.get(f"{path}/CounterView").json == {"count": 0, "title": "Counter", "isNearLimit": False}
     session.dispatch({"setCount": 85})
@@ -23,7 +23,7 @@ def test_a_view_is_the_state_as_its_forwarder_maps_it(session):
     assert unchanged.status == 304
 
 
-def test_an_unknown_view_is_404_and_names_those_that_there_are(session):
+def test_an_unknown_view_is_404_and_the_existing_ones_are_named(session):
     for path in ("views/Nope", "views/Nope/changes"):
         answer = session.server.get(f"{session.path}/{path}")
         assert answer.status == 404 and "CounterView" in answer.problem["detail"]
@@ -32,7 +32,7 @@ def test_an_unknown_view_is_404_and_names_those_that_there_are(session):
     assert session.server.get(f"{session.path}/views/CounterView/changes?path=/p/count").status == 400
 
 
-def test_a_view_streams_what_changes_in_it_and_nothing_else(session):
+def test_a_view_streams_its_own_changes_and_no_others(session):
     with Stream(view(session, "CounterView"), []) as stream, Stream(view(session, "CounterView"), ["/isNearLimit"]) as limit:
         assert stream.expect("snapshot").data["values"][""] == {"count": 0, "title": "Counter", "isNearLimit": False}
         limit.expect("snapshot")
@@ -67,7 +67,7 @@ def test_todos_have_a_summary(serve):
     assert session.server.get(f"{session.path}/views/SummaryView").json == {"total": 2, "open": 1, "done": 1}
 
 
-def test_a_view_of_a_collections_count_is_told_and_read(serve):
+def test_a_collections_count_in_a_view_is_streamed_and_read(serve):
     session = serve(None).session("home", app="todos")
     with Stream(view(session, "SummaryView"), ["/total"]) as stream:
         stream.expect("snapshot")

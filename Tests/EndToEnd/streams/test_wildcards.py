@@ -12,7 +12,7 @@ def abc(todos):
     return todos
 
 
-def test_a_snapshot_names_each_place_that_matches(abc):
+def test_a_snapshot_has_each_matching_path(abc):
     with abc.stream("/p/todos/*/done", "/p/*") as stream:
         values = stream.expect("snapshot").data["values"]
     done = {f"/p/todos/{name}/done": False for name in ("a", "b~1c", "*")}
@@ -20,7 +20,7 @@ def test_a_snapshot_names_each_place_that_matches(abc):
     assert [path for path in values if path.endswith("done")] == list(done)
 
 
-def test_fields_of_elements_change_come_and_go(abc):
+def test_fields_of_elements_are_changed_added_and_removed(abc):
     with abc.stream("/p/todos/*/title") as stream:
         stream.expect("snapshot")
         abc.dispatch({"rename": {"id": "b/c", "title": "x"}})
@@ -34,7 +34,7 @@ def test_fields_of_elements_change_come_and_go(abc):
         assert stream.quiet_until(abc, {"rename": {"id": "*", "title": "y"}}).changed == {"/p/todos/*/title": "y"}
 
 
-def test_a_place_that_two_paths_lead_to_is_told_once(abc):
+def test_a_path_that_two_watched_paths_match_is_sent_once(abc):
     with abc.stream("/p/todos/a/title", "/p/todos/*/title", "/*/*/a/title") as stream:
         assert len(stream.expect("snapshot").data["values"]) == 3
         abc.dispatch({"rename": {"id": "a", "title": "x"}})
@@ -60,7 +60,7 @@ class Summary(Stream):
     resource = "/views/SummaryView/changes"
 
 
-def test_views_take_wildcards_too(shared, abc):
+def test_views_accept_wildcards_too(shared, abc):
     with Summary(abc, ["/*"]) as stream:
         assert stream.expect("snapshot").data["values"] == {"/total": 3, "/open": 3, "/done": 0}
         abc.dispatch({"toggle": "a"})
@@ -69,7 +69,7 @@ def test_views_take_wildcards_too(shared, abc):
     assert answer.status == 400
 
 
-def test_what_is_too_much_is_told_as_what_contains_it(todos):
+def test_too_many_matches_are_sent_as_the_value_that_contains_them(todos):
     todos.dispatch({"addMany": {"count": 5_000}})
     with todos.stream("/p/todos/*/done") as stream:
         values = stream.expect("snapshot").data["values"]
