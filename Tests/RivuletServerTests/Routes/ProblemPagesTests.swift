@@ -102,7 +102,7 @@ import Testing
         #expect(ProblemType(kind).status == Int(HTTPRefusal(kind, "x").status.code))
     }
 
-    @Test func `the pages are below /problems, and any other path there is a file`() throws {
+    @Test func `the pages are below the path problems, and any other path there is a file`() throws {
         #expect(try Route(segments: ["problems"]) == .problems)
         #expect(try Route(segments: ["problems", ""]) == .problems)
         #expect(try Route(segments: ["problems", "key-reused"]) == .problem(.keyReused))
