@@ -133,9 +133,9 @@ struct Serve: ParsableCommand {
     }
 
     private func makeOptions(dataFolder: String?) throws -> ServerOptions {
-        let cores = ProcessInfo.processInfo.activeProcessorCount
-        let workers = try workers ?? Environment.value("WORKERS") { Int($0) } ?? cores
-        guard (1...256).contains(workers) else { throw ValidationError("--workers is 1 to 256; found \(workers)") }
+        let workers = try workers ?? Environment.value("WORKERS") { Int($0) } ?? ServerOptions.cores
+        let most = ServerOptions.workersMax
+        guard (1...most).contains(workers) else { throw ValidationError("--workers is 1 to \(most); found \(workers)") }
         var limits = ServerLimits()
         limits.streamsPerAddressMax = try streamsPerAddress ?? Environment.value("STREAMS_PER_ADDRESS") { Int($0) }
         if let most = limits.streamsPerAddressMax, most < 1 {

@@ -1,9 +1,16 @@
+import FoundationEssentials
 public import RivuletSessions
 
 /// The address, the folders and the permissions of a server.
 public struct ServerOptions: Sendable {
     /// The version of Rivulet, for a program that names no version of its own.
     public static let libraryVersion = "0.1.0"
+
+    /// The maximum number of event loops.
+    public static let workersMax = 256
+
+    /// The number of cores that the process can use, at most ``workersMax``: the default of ``workers``.
+    public static var cores: Int { min(max(ProcessInfo.processInfo.activeProcessorCount, 1), workersMax) }
 
     /// The policy of the pages in Rivulet's repository: all content comes from their own server, and no page frames
     /// them.
@@ -15,7 +22,9 @@ public struct ServerOptions: Sendable {
     public var host: String
     /// The port; 0 takes a free one.
     public var port: UInt16
-    /// The number of event loops, each on a thread of its own.
+    /// The number of event loops, each on a thread of its own: 1 to ``workersMax``.
+    ///
+    /// Each session belongs to one of the loops.
     public var workers: Int
     /// The version of the program, as `/openapi.json` shows it.
     public var version: String
@@ -63,7 +72,7 @@ public struct ServerOptions: Sendable {
     public init(
         host: String = "127.0.0.1",
         port: UInt16 = 8080,
-        workers: Int = 1,
+        workers: Int = ServerOptions.cores,
         version: String = ServerOptions.libraryVersion,
         publicFolder: String? = nil,
         secretKey: SecretKey? = nil,
@@ -98,11 +107,14 @@ public struct ServerOptions: Sendable {
 
     /// Checks the options as a start does, and creates nothing.
     ///
-    /// The check covers access, hosts, origins, addresses, the page policy and the public folder.
+    /// The check covers workers, access, hosts, origins, addresses, the page policy and the public folder.
     /// A program calls it before it creates a data folder or a key, so that a refused start leaves nothing behind.
     ///
     /// - Throws: a `ServerError` that names the option and the remedy.
     public func check() throws(ServerError) {
+        guard (1...Self.workersMax).contains(workers) else {
+            throw ServerError("\(workers) workers are not possible; choose 1 to \(Self.workersMax)")
+        }
         try access.check(host: host)
         _ = try Doors(self, machineName: "")
         _ = try PagePolicy.fields(contentSecurityPolicy)

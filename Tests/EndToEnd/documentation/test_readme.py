@@ -1,5 +1,6 @@
 # The README agrees with the sources, with curl's output, and with a program that is built from its app.
 
+import os
 import pathlib
 import re
 import subprocess
@@ -78,7 +79,9 @@ def test_the_readmes_app_runs_as_it_shows(tmp_path):
         examples.check(vote)
         process.terminate()
         assert process.wait(PATIENCE) == 0
-        assert "warning" not in process.stderr.read()
+        log = process.stderr.read()
+        assert "warning" not in log
+        assert f"workers={min(len(os.sched_getaffinity(0)), 256)} " in log
     finally:
         process.kill()
         process.communicate()
