@@ -171,8 +171,8 @@ let package = Package(
         .target(
             name: "RivuletTesting",
             dependencies: [
-                "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
-                "RivuletStores", "RivuletTestClock",
+                "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer",
+                "RivuletSessions", "RivuletStores", "RivuletTestClock",
             ],
             swiftSettings: settings
         ),

@@ -35,7 +35,7 @@ import Testing
         ],
         "RivuletTestClock": ["RivuletEngine"],
         "RivuletTesting": [
-            "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
+            "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
             "RivuletStores", "RivuletTestClock",
         ],
         "RivuletExamples": ["Rivulet"],

@@ -31,7 +31,7 @@ import Testing
         ("Observation.md", "DocumentedSamplesTests"),
         ("Collections.md", "DocumentedCollectionsTests"),
         ("Effects.md", "DocumentedEffectsTests"),
-        ("Testing.md", "DocumentedTestStoreTests MigratingTests"),
+        ("Testing.md", "DocumentedTestStoreTests DocumentedFailureTests MigratingTests"),
         ("Migrations.md", "DocumentedMigrationsTests"),
         ("Engine.md", "WaveSamplesTests"),
         ("Views.md", "ViewSamplesTests"),

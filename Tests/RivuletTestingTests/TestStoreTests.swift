@@ -178,7 +178,7 @@ struct BasketApp: AppDefinition {
                 "the state after {\"add\":1} is not the expected one\n  /p/count: expected 0, was 1",
                 """
                 the state after {"note":"x"} is not the expected one
-                  the states differ in fields that are in no JSON, as with OmitCoding
+                  /p/note: expected nil, was Optional("x")
                 """,
                 "\"nothing\" changed nothing; leave the closure out",
             ]
