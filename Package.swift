@@ -87,6 +87,16 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "RivuletAuth",
+            dependencies: [
+                "RivuletBase",
+                "RivuletJSON",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "RivuletEngine",
             dependencies: [
                 "RivuletBase", "RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation", "RivuletSchema",
@@ -357,6 +367,17 @@ let package = Package(
                 "StoreFixture",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RivuletAuthTests",
+            dependencies: [
+                "RivuletAuth",
+                "RivuletJSON",
+                "SeededRandom",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             swiftSettings: settings
         ),

@@ -17,6 +17,7 @@ import Testing
         "RivuletObservation": ["CCurrentRun", "RivuletBase", "RivuletJSON"],
         "RivuletObjects": [],
         "RivuletStores": ["RivuletBase", "RivuletJSON", "RivuletObjects"],
+        "RivuletAuth": ["RivuletBase", "RivuletJSON"],
         "RivuletEngine": ["RivuletBase", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSchema"],
         "RivuletInProcess": ["RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation"],
         "RivuletSessions": [

@@ -1,0 +1,123 @@
+import RivuletBase
+import RivuletJSON
+
+/// The keys of one issuer: public keys, or secrets.
+///
+/// At most one of them matches a token.
+package struct KeySet: Sendable {
+    /// The most bytes of a key file or of a JSON Web Key Set.
+    package static let documentBytesMax = 65_536
+    /// The most keys of a set, with those that are skipped.
+    package static let keysMax = 64
+
+    /// The keys in the order of the document.
+    package let keys: [VerificationKey]
+    /// The keys of the document that are for another purpose: each a line for the log.
+    package let skipped: [AuthConfigurationError]
+    /// True if the keys are a JSON Web Key Set.
+    package let isDocument: Bool
+
+    /// Reads a JSON Web Key Set.
+    ///
+    /// Each key names its algorithm, or has the only one of its curve. An RSA key without `alg` is one of
+    /// `rsaAlgorithm`. Keys for encryption and by unknown algorithms are skipped, because many providers have both.
+    ///
+    /// - Throws: `AuthConfigurationError` for a weak, private or contradictory key, for keys that the same token could
+    ///   match, and for a set without any key that verifies.
+    /// Source: RFC 7517 section 5.
+    package init(
+        jwks bytes: [UInt8],
+        rsaAlgorithm: SignatureAlgorithm = .rs256
+    ) throws(AuthConfigurationError) {
+        try Self.checkSize(bytes)
+        var elements: [JSONValue] = []
+        do throws(JSONError) {
+            let document = try JSONValue(parsing: bytes)
+            guard let keys = document["keys"]?.elements else {
+                throw JSONError(kind: .mismatch, detail: "expected an object with an array \"keys\"")
+            }
+            elements = keys
+        } catch {
+            throw .document("The key set is not a JSON Web Key Set: \(error). Copy the document again.")
+        }
+        guard elements.count <= Self.keysMax else {
+            throw .document("The key set has \(elements.count) keys. Use at most \(Self.keysMax).")
+        }
+        (keys, skipped) = try Self.read(elements, rsaAlgorithm)
+        isDocument = true
+        guard !keys.isEmpty else {
+            let reasons = skipped.map { " \($0)" }.joined()
+            throw .document("The key set has no key that verifies signatures. Add one.\(reasons)")
+        }
+    }
+
+    /// Reads a file with one key: a PEM document, or the bytes of a secret without one newline at their end.
+    ///
+    /// A PEM document needs an algorithm, because the key of one algorithm can have the form of another.
+    ///
+    /// - Throws: `AuthConfigurationError` for a weak or private key, and for an algorithm that is not the key's.
+    package init(keyFile bytes: [UInt8], algorithm: SignatureAlgorithm?) throws(AuthConfigurationError) {
+        try Self.checkSize(bytes)
+        var secret = bytes
+        if secret.last == UInt8(ascii: "\n") { secret.removeLast() }
+        do throws(KeyFault) {
+            let key: VerificationKey
+            if PEM.isIn(bytes) {
+                guard let algorithm else { throw .algorithmMissing }
+                key = try PEM.key(bytes, algorithm: algorithm)
+            } else {
+                guard algorithm ?? .hs256 == .hs256 else { throw .otherPEM }
+                key = try VerificationKey(secret: secret, id: nil)
+            }
+            keys = [key]
+        } catch {
+            throw .key(name: "of the file", error)
+        }
+        (skipped, isDocument) = ([], false)
+    }
+
+    /// Returns the key that a token with this kid must be signed with.
+    ///
+    /// A single key without a kid matches every token. A token without a kid matches a single key.
+    package func key(id: String?) throws(CredentialRefusal) -> VerificationKey {
+        if keys.count == 1, let key = keys.first, id == nil || key.id == nil { return key }
+        guard let id else { throw .keyIDMissing }
+        guard let key = keys.first(where: { $0.id?.hasSameBytes(as: id) == true }) else { throw .keyID(id) }
+        return key
+    }
+
+    private static func checkSize(_ bytes: [UInt8]) throws(AuthConfigurationError) {
+        guard bytes.count <= documentBytesMax else {
+            throw .document("The keys have \(bytes.count) bytes. Use at most \(documentBytesMax).")
+        }
+    }
+
+    private static func read(
+        _ elements: [JSONValue],
+        _ rsaAlgorithm: SignatureAlgorithm
+    ) throws(AuthConfigurationError) -> (keys: [VerificationKey], skipped: [AuthConfigurationError]) {
+        var read: [(name: String, key: VerificationKey)] = []
+        var skipped: [AuthConfigurationError] = []
+        for (index, element) in elements.enumerated() {
+            let name = JSONWebKey.name(of: element, at: index)
+            do throws(KeyFault) {
+                switch try JSONWebKey(element, rsaAlgorithm: rsaAlgorithm).read() {
+                case .key(let key): read.append((name, key))
+                case .skipped(let fault): skipped.append(.key(name: name, fault))
+                }
+            } catch {
+                throw .key(name: name, error)
+            }
+        }
+        var ids: Set<ByteText> = []
+        for (name, key) in read {
+            if key.algorithm.isSymmetric != read[0].key.algorithm.isSymmetric {
+                throw .key(name: name, .mixedKinds)
+            }
+            guard read.count > 1 else { continue }
+            guard let id = key.id else { throw .key(name: name, .noID) }
+            guard ids.insert(ByteText(id)).inserted else { throw .key(name: name, .sameID) }
+        }
+        return (read.map(\.key), skipped)
+    }
+}

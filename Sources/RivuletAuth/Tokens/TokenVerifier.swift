@@ -1,0 +1,93 @@
+import RivuletBase
+import RivuletJSON
+
+/// Verifies JSON Web Tokens of the configured issuers.
+///
+/// All checks that need no key come first: size, form, claims, issuer and the key's name. A signature is computed for a
+/// token that is right in everything else. Source: RFC 7519 section 7.2, RFC 8725 section 3.
+package struct TokenVerifier: Sendable {
+    /// The most bytes of a token.
+    package static let tokenBytesMax = 8_000
+    /// The most levels of a header and of a payload.
+    package static let depthMax = 16
+    /// The time by which the clocks of an issuer and of this server may differ.
+    package static let leewaySeconds = 5
+    /// The most issuers of a verifier.
+    package static let issuersMax = 64
+
+    private let issuers: [ByteText?: TokenIssuer]
+
+    /// Creates a verifier.
+    ///
+    /// - Throws: `AuthConfigurationError` if two issuers have one name.
+    package init(issuers: [TokenIssuer]) throws(AuthConfigurationError) {
+        guard issuers.count <= Self.issuersMax else {
+            throw .document("There are \(issuers.count) issuers. Use at most \(Self.issuersMax).")
+        }
+        var byName: [ByteText?: TokenIssuer] = [:]
+        for issuer in issuers where byName.updateValue(issuer, forKey: issuer.name.map(ByteText.init)) != nil {
+            throw .issuer(issuer.name, "is configured twice. Merge the keys into one set.")
+        }
+        self.issuers = byName
+    }
+
+    /// A token that is right in everything but its signature, which is not verified yet.
+    package struct Candidate: Sendable {
+        fileprivate let token: CompactToken
+        fileprivate let key: VerificationKey
+        fileprivate let unverified: Principal
+
+        /// Verifies the signature; this is the expensive step.
+        ///
+        /// - Throws: `CredentialRefusal.signature`.
+        package func verified() throws(CredentialRefusal) -> Principal {
+            try token.verify(with: key)
+            return unverified
+        }
+    }
+
+    /// Verifies a token; `now` is in seconds since 1970.
+    package func verify(_ token: [UInt8], at now: Int) throws(CredentialRefusal) -> Principal {
+        try candidate(token, at: now).verified()
+    }
+
+    /// Checks everything but the signature; `now` is in seconds since 1970.
+    package func candidate(_ token: [UInt8], at now: Int) throws(CredentialRefusal) -> Candidate {
+        let token = try CompactToken(parsing: token[...])
+        let claims = try TokenClaims(CompactToken.object(token.payload, .payload))
+        guard let issuer = issuers[claims.issuer.map(ByteText.init)] else { throw .issuer(claims.issuer) }
+        guard issuer.admits(type: token.type) else { throw .type(token.type) }
+        let key = try issuer.keys.key(id: token.keyID)
+        try token.checkAlgorithm(of: key)
+        guard issuer.admits(audiences: claims.audiences) else { throw .audience }
+        // API keys have such subjects, and no issuer.
+        if claims.issuer == nil, claims.subject.hasPrefix(Principal.apiKeySubjectPrefix) {
+            throw .claim("sub", needs: "another beginning than \"\(Principal.apiKeySubjectPrefix)\"")
+        }
+        try Self.checkTimes(of: claims, lifetimeSecondsMax: issuer.lifetimeSecondsMax, at: now)
+        let principal = Principal(
+            subject: claims.subject,
+            issuer: claims.issuer,
+            credential: .token(id: claims.tokenID, keyID: key.id),
+            issuedAt: claims.issuedAt,
+            expires: claims.expires,
+            claims: claims.all
+        )
+        return Candidate(token: token, key: key, unverified: principal)
+    }
+
+    private static func checkTimes(
+        of claims: TokenClaims,
+        lifetimeSecondsMax: Int,
+        at now: Int
+    ) throws(CredentialRefusal) {
+        guard now < claims.expires + leewaySeconds else { throw .expired(secondsAgo: now - claims.expires) }
+        if let notBefore = claims.notBefore, now < notBefore - leewaySeconds {
+            throw .notYetValid(inSeconds: notBefore - now)
+        }
+        guard claims.issuedAt <= now + leewaySeconds else { throw .issuedInFuture(inSeconds: claims.issuedAt - now) }
+        let lifetime = claims.expires - claims.issuedAt
+        guard lifetime > 0 else { throw .claim("exp", needs: "a time after \"iat\"") }
+        guard lifetime <= lifetimeSecondsMax else { throw .lifetime(seconds: lifetime, max: lifetimeSecondsMax) }
+    }
+}

@@ -1,0 +1,90 @@
+extension Attack {
+    /// Attacks by the times of a token.
+    static let claims: [Attack] = [
+        claim("exp missing", "exp", nil, "exp"),
+        claim("exp null", "exp", "null", "exp"),
+        claim("exp as a string", "exp", "\"\(now + 60)\"", "exp"),
+        claim("exp true", "exp", "true", "exp"),
+        claim("exp as an array", "exp", "[\(now + 60)]", "exp"),
+        claim("exp as an object", "exp", "{}", "exp"),
+        claim("exp 1e99", "exp", "1e99", "exp"),
+        claim("exp 1e999", "exp", "1e999", "exp"),
+        claim("exp beyond 64 bits", "exp", "18446744073709551616", "exp"),
+        claim("exp in milliseconds", "exp", "\(now + 60)000", "exp"),
+        claim("exp negative", "exp", "-1", "exp"),
+        claim("exp zero", "exp", "0", "exp"),
+        claim("exp now, after the leeway", "exp", "\(now - 5)", "exp"),
+        claim("exp a fraction after the leeway", "exp", "\(now - 5).9", "exp"),
+        Attack("expired long ago", "exp") { issuer in
+            try issuer.token(claims: ["iat": "\(now - 90_000)", "exp": "\(now - 86_400)"])
+        },
+        claim("exp of a lifetime over a day", "exp", "\(now + 86_401)", "exp"),
+        claim("exp in a hundred years", "exp", "4951152000", "exp"),
+        Attack("exp before iat", "exp") { issuer in
+            try issuer.token(claims: ["iat": "\(now + 4)", "exp": "\(now + 3)"])
+        },
+        Attack("exp at iat", "exp") { issuer in
+            try issuer.token(claims: ["iat": "\(now)", "exp": "\(now)"])
+        },
+        Attack("Exp instead of exp", "exp") { issuer in
+            try issuer.token(claims: ["exp": nil, "Exp": "\(now + 60)"])
+        },
+        claim("nbf after the leeway", "nbf", "\(now + 6)", "nbf"),
+        claim("nbf in a year", "nbf", "\(now + 31_536_000)", "nbf"),
+        claim("nbf as a string", "nbf", "\"\(now)\"", "nbf"),
+        claim("nbf null", "nbf", "null", "nbf"),
+        claim("nbf negative", "nbf", "-5", "nbf"),
+        claim("nbf 1e99", "nbf", "1e99", "nbf"),
+        claim("iat missing", "iat", nil, "iat"),
+        claim("iat after the leeway", "iat", "\(now + 6)", "iat"),
+        claim("iat as a string", "iat", "\"\(now)\"", "iat"),
+        claim("iat null", "iat", "null", "iat"),
+        claim("iat negative", "iat", "-1", "iat"),
+        claim("iat 1e99", "iat", "1e99", "iat"),
+        claim("iat zero, for a long lifetime", "iat", "0", "exp"),
+    ]
+
+    /// Attacks by the names in a token.
+    static let names: [Attack] = [
+        claim("aud missing", "aud", nil, "aud"),
+        claim("aud of another service", "aud", "\"https://other-api.example\"", "aud"),
+        claim("aud in an array of others", "aud", "[\"https://a.example\",\"https://b.example\"]", "aud"),
+        claim("aud empty", "aud", "\"\"", "aud"),
+        claim("aud an empty array", "aud", "[]", "aud"),
+        claim("aud null", "aud", "null", "aud"),
+        claim("aud true", "aud", "true", "aud"),
+        claim("aud as a number", "aud", "1", "aud"),
+        claim("aud as an object", "aud", "{\"https://api.example\":true}", "aud"),
+        claim("aud with a number beside ours", "aud", "[\"https://api.example\",1]", "aud"),
+        claim("aud in an array of an array", "aud", "[[\"https://api.example\"]]", "aud"),
+        claim("aud as a prefix of ours", "aud", "\"https://api.exampl\"", "aud"),
+        claim("aud with ours as its prefix", "aud", "\"https://api.example.evil.example\"", "aud"),
+        claim("aud with a slash", "aud", "\"https://api.example/\"", "aud"),
+        claim("aud in upper case", "aud", "\"HTTPS://API.EXAMPLE\"", "aud"),
+        claim("aud with a space", "aud", "\"https://api.example \"", "aud"),
+        claim("aud as a list in a text", "aud", "\"https://a.example https://api.example\"", "aud"),
+        claim("aud with a wildcard", "aud", "\"*\"", "aud"),
+        claim("iss missing", "iss", nil, "iss"),
+        claim("iss unknown", "iss", "\"https://evil.example\"", "iss"),
+        claim("iss empty", "iss", "\"\"", "iss"),
+        claim("iss null", "iss", "null", "iss"),
+        claim("iss as a number", "iss", "1", "iss"),
+        claim("iss as an array", "iss", "[\"https://issuer.example\"]", "iss"),
+        claim("iss with a slash", "iss", "\"https://issuer.example/\"", "iss"),
+        claim("iss with a zero", "iss", "\"https://issuer.example\\u0000\"", "iss"),
+        claim("iss in upper case", "iss", "\"HTTPS://ISSUER.EXAMPLE\"", "iss"),
+        claim("iss with credentials in it", "iss", "\"https://issuer.example@evil.example\"", "iss"),
+        claim("iss of 4,000 bytes", "iss", "\"\(String(repeating: "i", count: 4_000))\"", "iss"),
+        claim("sub missing", "sub", nil, "sub"),
+        claim("sub empty", "sub", "\"\"", "sub"),
+        claim("sub null", "sub", "null", "sub"),
+        claim("sub as a number", "sub", "1", "sub"),
+        claim("sub as an array", "sub", "[\"alice\"]", "sub"),
+        claim("sub of 256 bytes", "sub", "\"\(String(repeating: "s", count: 256))\"", "sub"),
+        claim("sub with a newline", "sub", "\"alice\\nroot\"", "sub"),
+        claim("sub with a zero", "sub", "\"alice\\u0000\"", "sub"),
+        claim("jti as a number", "jti", "1", "jti"),
+        claim("jti empty", "jti", "\"\"", "jti"),
+        claim("jti of 256 bytes", "jti", "\"\(String(repeating: "j", count: 256))\"", "jti"),
+    ]
+}
