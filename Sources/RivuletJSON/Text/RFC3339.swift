@@ -10,7 +10,7 @@ package struct RFC3339: Hashable {
     private static let secondsRange = -62_167_219_200...253_402_300_799
 
     /// Whole seconds since 1970-01-01T00:00:00Z, without leap seconds.
-    let seconds: Int
+    package let seconds: Int
     /// 0 ..< 1,000,000,000.
     let nanoseconds: Int
 
@@ -27,7 +27,7 @@ package struct RFC3339: Hashable {
     ///
     /// Digits beyond the nanosecond are dropped. A leap second, `:60`, is refused: it would be read back as the next
     /// minute.
-    init?(parsing text: String) {
+    package init?(parsing text: String) {
         var rest = Array(text.utf8)[...]
         guard let year = Self.number(&rest, 4), Self.skip(&rest, "-"), let month = Self.number(&rest, 2),
             Self.skip(&rest, "-"), let day = Self.number(&rest, 2), Self.skip(&rest, "T"),
