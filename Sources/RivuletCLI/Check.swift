@@ -8,17 +8,17 @@ struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List damage, and stored data that this build cannot read, before the build is deployed.",
         discussion: """
-            Writes nothing without --repair, and may run beside the server that uses the folder. Exits with 1 if there is damage, or if this \
-            build cannot read a session, an item of a store or a value. Exits with 1 also if a migration step needs a path that no session has, \
-            or if this build does not host the app of a session. With --strict, stored data without a field in this build, which is ignored, \
-            is a reason for 1 too. Secrets are not opened.
+            Without --repair it writes nothing and may run beside the server. Exits with 1 if there is damage, or if this build cannot read a \
+            session, an item of a store or a value. Exits with 1 also if a migration step needs a path that no session has, or if this build \
+            does not host the app of a session. With --strict, exits with 1 also if a session has stored data that this build ignores, \
+            because the state has no field for it. Secrets are not opened.
             """
     )
 
     @Option(help: "The folder that keeps the sessions.")
     var data: String = Environment.text("DATA") ?? "./data"
 
-    @Flag(help: "Exit with 1 also if stored data is ignored.")
+    @Flag(help: "Exit with 1 also if a session has stored data that this build ignores.")
     var strict = false
 
     @Flag(help: "Rebuild damaged indexes, in a folder that no server uses.")
@@ -59,7 +59,9 @@ struct Check: ParsableCommand {
         let now = Int64(Date.now.timeIntervalSince1970 * 1_000)
         let outcome = try SQLiteRepair.run(folder: data, time: now)
         for line in outcome.lines { print(line) }
-        for line in outcome.remaining { print("still damaged, restore a backup or delete it: \(line)") }
+        for line in outcome.remaining {
+            print("still damaged; delete the damaged session or item through the server, or restore a backup: \(line)")
+        }
         if !outcome.remaining.isEmpty { throw ExitCode.failure }
     }
 }

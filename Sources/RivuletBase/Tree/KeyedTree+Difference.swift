@@ -1,4 +1,6 @@
-/// A gap: positions that only one of two trees has, between values that both trees have in the same order.
+/// A range of positions in an old tree, and the matching range in a new tree, where the trees share no nodes.
+///
+/// One of the two ranges may be empty. `TreeWalk` also uses the type for the ranges that the trees share.
 @usableFromInline
 package struct TreeGap {
     @usableFromInline package var old: Range<Int>

@@ -132,7 +132,7 @@ extension Store {
     private func report(_ damaged: [DamagedItem]) {
         guard !damaged.isEmpty else { return }
         logger.error(
-            "items cannot be read; they stay in the storage, but the store does not have them; `rivulet check` names them",
+            "items cannot be read; they stay in the storage, but the store does not have them; if an app serves the store, `rivulet check` names them",
             metadata: ["store": "\(collection.name)", "count": "\(damaged.count)"]
         )
     }
