@@ -119,8 +119,8 @@ struct MyReducer: EventReducer {
             await stateManager.dispatch(MyEvent.setCounter(0))
             await stateManager.debugWaitForEventsProcessed()
             #expect(stateManager.getState().p.counter == 1)
-            try await stateManager.flushPendingSaves()  // All that events have asked for is on disk.
-            try await stateManager.saveStateImmediately()  // p as it is now is on disk, whatever the events said.
+            try await stateManager.flushPendingSaves()  // All requested saves are on disk.
+            try await stateManager.saveStateImmediately()  // The present p is on disk, requested or not.
             #expect(await stateManager.loadState()?.counter == 1)
         }
     }
