@@ -17,8 +17,6 @@ package struct APIKeyFile: Sendable {
     package static let documentBytesMax = 1_048_576
     /// The most keys of the file.
     package static let keysMax = 1_024
-    /// The most grants of a key.
-    package static let grantsMax = 64
     /// The most bytes of a name.
     package static let nameBytesMax = 255
 
@@ -26,10 +24,12 @@ package struct APIKeyFile: Sendable {
     package struct Record: Sendable {
         package let id: String
         package let name: String?
-        package let grants: [JSONValue]
+        package let grants: [Grant]
         /// Seconds since 1970; nil if the key does not expire.
         package let expires: Int?
         let hash: [UInt8]
+        /// The grants as they are in the file.
+        let grantsJSON: [JSONValue]
     }
 
     /// In the order of the file.
@@ -69,7 +69,8 @@ package struct APIKeyFile: Sendable {
     ) throws(AuthConfigurationError) -> APIKey {
         var key = APIKey(using: &random)
         while positions[key.id] != nil { key = APIKey(using: &random) }
-        try append(Record(id: key.id, name: name, grants: grants, expires: expires, hash: Array(key.hash)))
+        let record = try Record(id: key.id, name: name, expires: expires, hash: Array(key.hash), grants: grants)
+        try append(record)
         return key
     }
 
@@ -101,6 +102,7 @@ package struct APIKeyFile: Sendable {
             credential: .apiKey(id: record.id),
             issuedAt: nil,
             expires: record.expires,
+            grants: record.grants,
             claims: record.claims
         )
     }
@@ -113,7 +115,6 @@ package struct APIKeyFile: Sendable {
         guard positions[record.id] == nil else {
             throw .apiKey(name: name, "is there twice. Remove one of the two.")
         }
-        try record.check()
         positions[record.id] = records.count
         records.append(record)
     }
@@ -148,14 +149,31 @@ extension APIKeyFile.Record {
         guard value["name"].map({ $0.stringValue != nil }) != false else {
             throw .apiKey(name: place, "needs a string as \"name\".")
         }
-        self.init(id: id, name: value["name"]?.stringValue, grants: grants, expires: expires, hash: hash)
+        try self.init(id: id, name: value["name"]?.stringValue, expires: expires, hash: hash, grants: grants)
     }
 
-    fileprivate func check() throws(AuthConfigurationError) {
+    /// Checks the limits and the grants.
+    fileprivate init(
+        id: String,
+        name: String?,
+        expires: Int?,
+        hash: [UInt8],
+        grants: [JSONValue]
+    ) throws(AuthConfigurationError) {
         let place = ForeignText.quoted(id)
-        guard (1...APIKeyFile.grantsMax).contains(grants.count), grants.allSatisfy({ $0.members != nil }) else {
-            throw .apiKey(name: place, "needs 1 to \(APIKeyFile.grantsMax) objects as \"grants\".")
+        guard (1...Grant.countMax).contains(grants.count) else {
+            throw .apiKey(name: place, "needs 1 to \(Grant.countMax) objects as \"grants\".")
         }
+        var read: [Grant] = []
+        for (index, grant) in grants.enumerated() {
+            do throws(GrantFault) {
+                read.append(try Grant(grant))
+            } catch {
+                throw .apiKey(name: place, "has a fault: the grant at index \(index) \(error)")
+            }
+        }
+        (self.id, self.name, self.expires, self.hash) = (id, name, expires, hash)
+        (self.grants, grantsJSON) = (read, grants)
         if let name, name.isEmpty || name.utf8.count > APIKeyFile.nameBytesMax {
             throw .apiKey(name: place, "needs 1 to \(APIKeyFile.nameBytesMax) bytes as \"name\".")
         }
@@ -174,13 +192,12 @@ extension APIKeyFile.Record {
         let hash = JSONValue.string(String(decoding: HexadecimalText.encode(hash), as: UTF8.self))
         return .object(
             [.init(name: "id", value: .string(id)), .init(name: "sha256", value: hash)]
-                + optional + [.init(name: "grants", value: .array(grants))]
+                + optional + [.init(name: "grants", value: .array(grantsJSON))]
         )
     }
 
-    /// The members that say what the key may do, without the hash.
+    /// The name, if the key has one.
     fileprivate var claims: JSONValue {
-        let grants = JSONValue.Member(name: "grants", value: .array(grants))
-        return .object((name.map { [.init(name: "name", value: .string($0))] } ?? []) + [grants])
+        .object(name.map { [.init(name: "name", value: .string($0))] } ?? [])
     }
 }

@@ -22,7 +22,9 @@ package struct Principal: Sendable {
     package let issuedAt: Int?
     /// Seconds since 1970, exclusive and without leeway; nil if the credential does not expire.
     package let expires: Int?
-    /// The verified claims of a token, or the record of an API key without its hash.
+    /// The permissions of the credential itself; variables are not replaced yet.
+    package let grants: [Grant]
+    /// The verified claims of a token; an object with the name of an API key, if it has one.
     package let claims: JSONValue
 
     package init(
@@ -31,10 +33,11 @@ package struct Principal: Sendable {
         credential: Credential,
         issuedAt: Int?,
         expires: Int?,
+        grants: [Grant],
         claims: JSONValue
     ) {
         (self.subject, self.issuer, self.credential) = (subject, issuer, credential)
-        (self.issuedAt, self.expires, self.claims) = (issuedAt, expires, claims)
+        (self.issuedAt, self.expires, self.grants, self.claims) = (issuedAt, expires, grants, claims)
     }
 
     /// Returns true if the credential has expired; `now` is in seconds since 1970.

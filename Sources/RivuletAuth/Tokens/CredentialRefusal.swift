@@ -28,6 +28,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
     case issuedInFuture(inSeconds: Int)
     case lifetime(seconds: Int, max: Int)
     case signature
+    case grant(index: Int, GrantFault)
     case revoked
     case apiKeyForm
     case apiKeyID(String)
@@ -49,6 +50,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
         case .notYetValid: "nbf"
         case .issuedInFuture: "iat"
         case .signature: "signature"
+        case .grant: "authorization_details"
         case .revoked: "revoked"
         case .apiKeyForm, .apiKeyID, .apiKeySecret: "key"
         }
@@ -77,6 +79,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
         case .issuedInFuture(let seconds): "The token was issued \(seconds) s in the future. Compare the clocks."
         case .lifetime(let seconds, let max): "The token is valid for \(seconds) s, and \(max) s are the most."
         case .signature: "The token's signature is not that of its key."
+        case .grant(let index, let fault): "The token's grant at index \(index) \(fault)"
         case .revoked: "The credential is revoked."
         case .apiKeyForm: "The API key is mistyped: its form or its checksum is wrong."
         case .apiKeyID(let id): "The API key \(ForeignText.quoted(id)) is not in the file of keys."

@@ -71,6 +71,7 @@ package struct TokenVerifier: Sendable {
             credential: .token(id: claims.tokenID, keyID: key.id),
             issuedAt: claims.issuedAt,
             expires: claims.expires,
+            grants: try Grant.list(ofClaims: claims.all),
             claims: claims.all
         )
         return Candidate(token: token, key: key, unverified: principal)

@@ -16,6 +16,7 @@ import Testing
             credential: .token(id: id, keyID: "k1"),
             issuedAt: issuedAt,
             expires: expires,
+            grants: [],
             claims: .object([])
         )
     }
@@ -26,6 +27,7 @@ import Testing
         credential: .apiKey(id: "7m2k9xq4"),
         issuedAt: nil,
         expires: nil,
+        grants: [],
         claims: .object([])
     )
 

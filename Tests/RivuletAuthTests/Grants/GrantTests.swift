@@ -1,0 +1,139 @@
+import RivuletAuth
+import RivuletJSON
+import Testing
+
+@Suite struct GrantTests {
+    private static func grant(_ text: String) throws -> Grant { try Grant(JSONValue(parsing: text)) }
+
+    private static func fault(_ text: String) throws -> String? {
+        let value = try JSONValue(parsing: text)
+        do throws(GrantFault) { _ = try Grant(value) } catch { return error.description }
+        return nil
+    }
+
+    @Test func `a grant has its members, and a missing one means all or none`() throws {
+        let grant = try Self.grant(
+            #"{"actions":["read","dispatch"],"app":"todos","sessions":["${me}","${me}-*","home"],"#
+                + #""paths":["/p/todos/*","/p/hands/${sub}"],"events":["add","toggle"],"views":["summary"]}"#
+        )
+        #expect(grant.actions == [.read, .dispatch])
+        #expect(grant.app == "todos")
+        #expect(grant.sessions == ["${me}", "${me}-*", "home"])
+        #expect(grant.paths == ["/p/todos/*", "/p/hands/${sub}"])
+        #expect(grant.events == ["add", "toggle"])
+        #expect(grant.views == ["summary"])
+        let shared = try Self.grant(
+            #"{"actions":["read","write"],"app":"notes","stores":["notes"],"values":["theme"],"items":["${me}-*"]}"#
+        )
+        #expect(shared.stores == ["notes"])
+        #expect(shared.values == ["theme"])
+        #expect(shared.items == ["${me}-*"])
+        #expect(shared.sessions.isEmpty)
+        #expect(shared.paths == nil)
+        #expect(shared.events == nil)
+    }
+
+    @Test func `a star is every action but operate`() throws {
+        let grant = try Self.grant(#"{"actions":["*"],"app":"*","sessions":["*"],"stores":["*"]}"#)
+        #expect(grant.actions == Set(Grant.Action.allCases).subtracting([.operate]))
+        #expect(try Self.grant(#"{"actions":["operate"]}"#).app == nil)
+    }
+
+    @Test(arguments: [
+        ("[]", "is not an object."),
+        ("{}", "needs an array of 1 to 64 strings as \"actions\"."),
+        (#"{"actions":[]}"#, "needs an array of 1 to 64 strings of 1 to 128 bytes as \"actions\"."),
+        (#"{"actions":["read",1]}"#, "needs an array of 1 to 64 strings of 1 to 128 bytes as \"actions\"."),
+        (#"{"actions":["read"],"type":"rivulet"}"#, "has the unknown member \"type\". Remove it."),
+        (#"{"actions":["read"],"session":["a"]}"#, "has the unknown member \"session\". Remove it."),
+        (#"{"actions":["read"],"sessions":["a"]}"#, "needs the name of an app, or *, as \"app\"."),
+        (#"{"actions":["operate","read"],"sessions":["a"]}"#, "needs the name of an app, or *, as \"app\"."),
+        (#"{"actions":["read"],"app":1,"sessions":["a"]}"#, "needs the name of an app, or *, as \"app\"."),
+        (
+            #"{"actions":["read"],"app":"a"}"#,
+            "grants nothing: \"read\" needs \"sessions\", \"stores\" or \"values\"."
+        ),
+        (#"{"actions":["dispatch"],"app":"a","stores":["s"]}"#, "grants nothing: \"dispatch\" needs \"sessions\"."),
+        (
+            #"{"actions":["write"],"app":"a","sessions":["s"]}"#,
+            "grants nothing: \"write\" needs \"stores\" or \"values\"."
+        ),
+        (
+            #"{"actions":["read"],"app":"a","sessions":["s"],"items":["i"]}"#,
+            "grants nothing: \"items\" needs \"stores\"."
+        ),
+        (
+            #"{"actions":["read"],"app":"a","stores":["s"],"views":["v"]}"#,
+            "grants nothing: \"views\" and \"paths\" need \"sessions\"."
+        ),
+        (
+            #"{"actions":["read"],"app":"a","sessions":["s"],"events":["e"]}"#,
+            "grants nothing: \"events\" needs \"dispatch\"."
+        ),
+        (
+            #"{"actions":["read"],"app":"a","sessions":["s"],"paths":["p"]}"#,
+            "needs key paths that begin with / as \"paths\"."
+        ),
+        (
+            #"{"actions":["read"],"app":"a","sessions":[""]}"#,
+            "needs an array of 1 to 64 strings of 1 to 128 bytes as \"sessions\"."
+        ),
+    ])
+    func `a grant at fault names the member`(_ text: String, _ line: String) throws {
+        #expect(try Self.fault(text) == line)
+    }
+
+    @Test func `an unknown action names the known ones`() throws {
+        let line = try #require(try Self.fault(#"{"actions":["Read"],"app":"a","sessions":["s"]}"#))
+        #expect(line.hasPrefix("has the unknown action \"Read\". Use one of describe, read, dispatch, "))
+    }
+
+    @Test(arguments: [
+        ("${sub}", true), ("${claim.team}", true), ("${me}", true), ("${me}-*", true), ("x-${me}-${me}", true),
+        ("${sub}-*", false), ("x${sub}", false), ("${claim.team}-1", false), ("${claim.}", false), ("${other}", false),
+        ("${sub}${sub}", false), ("${claim.a}${claim.b}", false), ("${", false), ("${ME}", false),
+        ("${claim.${me}}", false),
+    ])
+    func `variables of the caller's choice stand alone`(_ text: String, _ isAllowed: Bool) throws {
+        let session = try Self.fault(#"{"actions":["read"],"app":"a","sessions":["\#(text)"]}"#)
+        #expect((session == nil) == isAllowed, "\(session ?? "")")
+        let path = try Self.fault(#"{"actions":["read"],"app":"a","sessions":["s"],"paths":["/p/\#(text)/x"]}"#)
+        #expect((path == nil) == isAllowed, "\(path ?? "")")
+    }
+
+    @Test func `a token has its grants, and other types are ignored`() throws {
+        let issuer = TestIssuer(kind: .hmac)
+        let keys = try KeySet(keyFile: TestKeys.secret, algorithm: nil)
+        let verifier = try TokenVerifier(issuers: [
+            TokenIssuer(name: TestIssuer.name, audiences: [TestIssuer.audience], keys: keys)
+        ])
+        func verify(_ details: String) throws(CredentialRefusal) -> [Grant] {
+            var token: [UInt8] = []
+            do { token = Array(try issuer.token(claims: ["authorization_details": details]).utf8) } catch {}
+            return try verifier.verify(token, at: TestIssuer.now).grants
+        }
+        let own = #"{"type":"rivulet","actions":["operate"]}"#
+        #expect(try verify("[\(own),{\"type\":\"payment\",\"amount\":1}]").map(\.actions) == [[.operate]])
+        #expect(try verify("[]").isEmpty)
+        for (details, line) in [
+            ("{}", "The token's claim \"authorization_details\" needs an array of at most 64 objects."),
+            ("[{}]", "The token's claim \"authorization_details\" needs a string \"type\" in each object."),
+            (
+                "[\(own),{\"type\":\"rivulet\"}]",
+                "The token's grant at index 1 needs an array of 1 to 64 strings as \"actions\"."
+            ),
+            (
+                "[" + Array(repeating: own, count: 65).joined(separator: ",") + "]",
+                "The token's claim \"authorization_details\" needs an array of at most 64 objects."
+            ),
+        ] {
+            do throws(CredentialRefusal) {
+                _ = try verify(details)
+                Issue.record("\(details) is accepted")
+            } catch {
+                #expect(error.description == line)
+                #expect(error.reason == "authorization_details")
+            }
+        }
+    }
+}
