@@ -72,7 +72,7 @@ struct SearchApp: AppDefinition {
         await store.finish()
     }
 
-    @Test func `nothing cannot be searched for`() async {
+    @Test func `an empty search is rejected`() async {
         let store = TestStore(SearchApp { _ in [] })
         await store.send(.type(""), expectRejection: "nothing to search for")
     }
@@ -88,7 +88,7 @@ struct SearchApp: AppDefinition {
     }
 
     @Test(arguments: TestServer.Transport.allCases)
-    func `a search is told to who watches`(_ transport: TestServer.Transport) async throws {
+    func `a stream gets the change of the search text`(_ transport: TestServer.Transport) async throws {
         try await TestServer(SearchApp { _ in [] }).run(transport) { client in
             let session = "/v1/apps/search/sessions/s"
             let answer = try await client.post("\(session)/events", json: ["type": "a"])

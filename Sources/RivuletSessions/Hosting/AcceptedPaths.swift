@@ -11,7 +11,7 @@ final class AcceptedPaths: Sendable {
         let wildcards: Bool
     }
 
-    /// The most paths; before a further path is added, all are dropped.
+    /// The most paths in the cache; before a further path is added, all are dropped.
     ///
     /// The limit is needed because a path may have any element id that a client chooses.
     private static let pathsMax = 4_096

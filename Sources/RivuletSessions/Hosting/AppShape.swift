@@ -5,8 +5,7 @@ import RivuletSchema
 
 /// The shape of the values that an app reads and writes, without its Swift types.
 package struct AppShape: Sendable {
-    /// The most fields of a state with a key path of their own; further fields are read by means of the value that
-    /// contains them.
+    /// The most key paths of fields in ``locations``; clients read further fields in the values that contain them.
     private static let fieldsMax = 256
 
     /// A key path of the state.

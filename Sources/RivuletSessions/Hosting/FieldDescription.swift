@@ -20,8 +20,8 @@ struct FieldDescription {
     /// Returns the fields of the state, of all nested states and of the cases of enums, outer ones first, in the order
     /// of declaration.
     ///
-    /// The fields of the elements of a keyed collection are below a token `*`, which stands for any id. If a field's
-    /// type contains the same field again, no fields are listed below the field: the list would have no end. With
+    /// The fields of the elements of a keyed collection are below a token `*`, which stands for any id. If a field has
+    /// the type of a state that contains it, no fields are listed below the field: the list would have no end. With
     /// `isCanonical`, the defaults are the same in every process, but not always readable JSON.
     static func all<State: ObservableState>(of defaultValue: State, isCanonical: Bool = false) -> [FieldDescription] {
         positions(in: State.self).map { position in

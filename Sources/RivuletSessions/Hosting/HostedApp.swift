@@ -15,8 +15,9 @@ package enum MadeSession {
 
 /// Makes a session from data that was read.
 ///
-/// The session is as storage has it, or a new one with the epoch `newEpoch`. If its state is the one that the streams
-/// of `earlier` have seen, it continues that incarnation with its streams.
+/// The session is as storage has it, or a new one. A new session has the epoch `newEpoch`, or a random epoch if the
+/// app's default state varies. If its state is the one that the streams of `earlier` have seen, it continues that
+/// incarnation with its streams.
 ///
 /// It throws `SessionError.unreadable` if the stored document cannot be read as this app's state.
 package typealias SessionMaker =
@@ -87,7 +88,7 @@ package protocol HostedApp: Sendable {
 
 /// The hosting of one app definition.
 ///
-/// It is a class, because each request passes it on.
+/// It is a class, because each request passes it on, and a reference is cheap to copy.
 package final class AppHost<Definition: AppDefinition>: HostedApp {
     package let name: String
     private let engine: EventEngine<Definition>

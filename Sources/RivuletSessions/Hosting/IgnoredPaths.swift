@@ -73,8 +73,8 @@ struct IgnoredPaths {
 
     /// Returns the paths that are ignored by the shape that fits the value best.
     ///
-    /// That shape ignores the fewest keys of the value itself. Of several such shapes, it ignores the fewest paths in
-    /// all.
+    /// That shape ignores the fewest keys of the value itself. Among several such shapes, the best one ignores the
+    /// fewest paths in total.
     private static func least(of schemas: [JSONSchema], for value: JSONValue, _ path: [String]) -> Set<String> {
         let tries = schemas.filter { $0.kinds.contains(value.kind) }.map { schema in
             var one = IgnoredPaths(schema)

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Distinguishes a path that one session lacks from a path that no session has; the latter is an error of the migration
 /// step.
 ///
-/// A path that no load has found is looked up once, in all stored sessions of its schema. Stored sessions of an earlier
+/// A path that no load has found is searched for once, in the app's stored sessions. Stored sessions of an earlier
 /// schema only become fewer, so the answer is kept for the life of the process. One search of an app runs at a time, on
 /// a thread of its own.
 ///

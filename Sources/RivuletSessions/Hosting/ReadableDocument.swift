@@ -53,8 +53,8 @@ package struct ReadableDocument {
         return write(path, &writer) ? writer.keyedRecords?.ids[0] : nil
     }
 
-    /// Returns the positions of the elements that a key path names by id; the keys are the indexes of the ids in the
-    /// path.
+    /// Returns the positions of the elements that a key path names by id, by the index of the id among the path's
+    /// tokens.
     ///
     /// The result is nil if there is no value at the path.
     func positions(along path: JSONPointer) -> [Int: Int]? {

@@ -12,7 +12,7 @@ package final class ResidentMemory {
 
     /// The divisor of `bytesMax` that gives the reserve.
     ///
-    /// With less free memory, sessions are asked to leave, so that events need not be refused.
+    /// With less free memory than the reserve, sessions are asked to leave, so that events need not be refused.
     private static let reserveShare = 32
 
     init(bytesMax: Int) {

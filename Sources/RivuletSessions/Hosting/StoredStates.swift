@@ -71,7 +71,9 @@ public final class StoredStates: StateStorage {
         return true
     }
 
-    /// Returns the session of a key; bytes that no id may have become `_` and two hexadecimal digits.
+    /// Returns the session of a key.
+    ///
+    /// Each byte except letters, digits and `-` becomes `_` and two hexadecimal digits.
     ///
     /// - Throws: `.unavailable` for a key that is too long for an id.
     private static func session(_ key: String) throws(StorageError) -> SessionKey {

@@ -17,8 +17,8 @@ extension PathSet {
     /// if it is unknown which values the reader has to drop. That is so if a replaced value contained paths of a
     /// wildcard, or if there are too many such paths.
     ///
-    /// Each watched path gets the changes that it would get alone. A node is in the result once, before the nodes
-    /// within it.
+    /// Each watched path gets the changes that it would get as the only path. A node is in the result once, before the
+    /// nodes within it.
     package func changes(
         missing missed: some Sequence<MissedChange>,
         in document: ReadableDocument
@@ -38,7 +38,7 @@ extension PathSet {
         return told
     }
 
-    /// The same for a set without nested paths.
+    /// Returns the same changes for a set without nested paths.
     private func changesOfLevel(missing missed: [MissedChange], in document: ReadableDocument) -> [StateChange]? {
         guard var missing = sorted(missed, in: document) else { return nil }
         for (collection, elements) in missing.collections

@@ -38,7 +38,7 @@ package struct PathSet: Hashable, Sendable {
 
     /// The concrete paths in a document, each once; the paths of a wildcard come in the document's order.
     ///
-    /// A path that leads to more than `wildcardLocationsMax` paths gives the innermost path that contains them all.
+    /// A path that leads to too many paths is replaced by its part before the first wildcard.
     func locations(in document: ReadableDocument) -> [JSONPointer] {
         guard pointers.contains(where: { $0.tokens.contains(Self.wildcard) }) else { return pointers }
         var told: Set<PathText> = []

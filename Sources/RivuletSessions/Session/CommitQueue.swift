@@ -10,9 +10,10 @@ struct CommitQueue: ~Copyable {
     /// The approximate memory of the dispatches, in bytes.
     private(set) var bytes = 0
 
-    /// The most log entries that one append carries.
+    /// The most dispatches of one append; each has at most one log entry.
     static let entriesPerAppendMax = 256
-    /// The most bytes of log entries that one append carries; a single larger entry is an append of its own.
+    /// The most bytes of log entries and idempotency records in one append; a single larger dispatch is an append of
+    /// its own.
     static let bytesPerAppendMax = 1_048_576
 
     /// The content of one append.
@@ -36,8 +37,8 @@ struct CommitQueue: ~Copyable {
 
     /// Removes and returns the first dispatch if it can become visible.
     ///
-    /// A durable dispatch can. So can a dispatch with nothing for storage, if the session is stored and storage is
-    /// writing no batch.
+    /// A durable dispatch can become visible. A dispatch with nothing for storage can too, if the session is stored and
+    /// storage is writing no batch.
     mutating func popVisible(isStored: Bool) -> PendingDispatch? {
         guard let first = dispatches.first, durable > 0 || (isStored && submitted == 0 && !first.needsStorage) else {
             return nil
@@ -65,7 +66,7 @@ struct CommitQueue: ~Copyable {
         return batch
     }
 
-    /// Records that storage has the batch to write.
+    /// Records that the batch was given to storage.
     mutating func submit(_ batch: Batch) { submitted = batch.count }
 
     /// Records that the batch is durable.

@@ -1,8 +1,6 @@
 import RivuletEngine
 
-/// An append under way, one object from the request to the answer.
-///
-/// Nearly every durable dispatch has one.
+/// An append under way; it passes storage's answer to the session.
 final class PendingAppend: @unchecked Sendable {
     // SAFETY: `session` is touched on its executor's thread only, which is checked. `outcome` is written once, before
     // the executor has the job, and read by that job.

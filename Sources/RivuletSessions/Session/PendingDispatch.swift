@@ -3,8 +3,8 @@ import RivuletObservation
 
 /// A dispatch that is reduced and not visible yet.
 ///
-/// It holds the whole state after the dispatch. States share their unchanged parts, so this costs only what the
-/// dispatch touched. It is a class, because it stands in a queue and is passed on often.
+/// It holds the whole state after the dispatch. States share their unchanged parts, so only the parts that the dispatch
+/// changed take memory. It is a class, because it stands in a queue and is passed on often.
 final class PendingDispatch {
     /// The state after the dispatch.
     let state: OpaqueBox
@@ -17,13 +17,14 @@ final class PendingDispatch {
     /// The log entry to store; nil for transient events and for dispatches that changed nothing.
     let entry: LogEntry?
     let outcome: Outcome
-    /// The idempotency record of its answer, for a client that may retry; storage takes it together with the entry, if
-    /// there is one.
+    /// The idempotency record of the dispatch's answer; nil if the sender sent no idempotency key.
+    ///
+    /// Storage writes it in one transaction with the log entry.
     private(set) var kept: IdempotencyRecord?
     /// The bytes of the dispatch's body, which are part of the session's waiting bytes until the dispatch is answered.
     let bodyBytes: Int
     let reply: SessionReply<DispatchAnswer>
-    /// The approximate memory of the dispatch in bytes, without the state, which it shares with others.
+    /// The approximate memory of the dispatch in bytes, without its state, which shares memory with other states.
     private(set) var memoryBytes: Int
 
     /// The outcome of the reduction.
@@ -75,7 +76,7 @@ final class PendingDispatch {
         memoryBytes += answer.byteCount
     }
 
-    /// True if the dispatch has a log entry; a pattern, because `!= nil` copies the entry.
+    /// True if the dispatch has a log entry; a pattern match, because `!= nil` copies the entry.
     var isLogged: Bool { if case .some = entry { true } else { false } }
 
     /// True if storage has to write anything before the dispatch is visible.

@@ -4,7 +4,7 @@ import RivuletJSON
 /// A dispatch that waits for its turn to be reduced.
 final class QueuedDispatch {
     let input: Input
-    /// True if the sender sent an array, so that a rejection has the event's index in it.
+    /// True if the sender sent an array; a rejection then has the index of the rejected event.
     let isArray: Bool
     /// The expected cursors, one of which must match the session's position; empty if any position will do.
     let expected: [Cursor]
@@ -17,7 +17,7 @@ final class QueuedDispatch {
     /// The bytes of the dispatch's body, which are part of the session's waiting bytes until the dispatch is answered.
     let bodyBytes: Int
     let reply: SessionReply<DispatchAnswer>
-    /// The document of a restored version, as a part of the waiting bytes until the dispatch is reduced.
+    /// The bytes of a restored version's document, which are part of the waiting bytes until the dispatch is reduced.
     var document: SessionMachine.HeldBody?
 
     enum Input {

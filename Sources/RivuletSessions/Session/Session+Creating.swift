@@ -5,8 +5,9 @@ import RivuletObservation
 extension Session {
     /// Stores the session at version 0 if it is not stored yet.
     ///
-    /// `state` reads a partial document within a body, which is merged into the default; nil stands for the default. A
-    /// strict creation is refused if a wrapper would change a value of the document.
+    /// `state` is a reader of a request body, positioned at a partial document that is merged into the default. If it
+    /// is nil, the session begins with the default. A strict creation is refused if a wrapper would change a value of
+    /// the document.
     package func create(state document: JSONReader?, isStrict: Bool, reply: @escaping SessionReply<CreateAnswer>) {
         recordUse()
         do throws(SessionError) {
@@ -23,7 +24,9 @@ extension Session {
         }
     }
 
-    /// Repeats the creation after the pause, because the creation under way may be refused.
+    /// Keeps the creation until the pause ends, then begins it again.
+    ///
+    /// The paused work may be another creation that is refused, so it may not store the session.
     private func awaitPause(
         _ document: JSONReader?,
         _ isStrict: Bool,
@@ -40,8 +43,9 @@ extension Session {
         account()
     }
 
-    /// Merges a partial document into the default, a large one on a work thread; the result becomes visible once it is
-    /// stored.
+    /// Merges a partial document into the default, on a work thread if the document or the state is large.
+    ///
+    /// The result becomes visible once it is stored.
     private func begin(with document: JSONReader, isStrict: Bool, _ reply: @escaping SessionReply<CreateAnswer>) {
         let job = state.merging(document, over: standing.state)
         let body = machine.hold(bytes: document.byteCount)
@@ -81,14 +85,17 @@ extension Session {
 }
 
 extension Coercion {
-    /// Returns the coercion with its path in the whole body; `state` is the body's reader at the state.
+    /// Returns the coercion with its path from the root of the request body, with indices in place of element ids.
+    ///
+    /// `state` is a reader of that body, positioned at the member that holds the state.
     fileprivate func placed(in state: JSONReader) -> Coercion {
         var reader = state
         do throws(JSONError) {
             let pointer = try JSONValue(json: &reader).pointer(of: try JSONPointer(parsing: path))
             return Coercion(path: state.pointer + pointer.description, from: from, to: to)
         } catch {
-            // This is not expected, because the state was read before; the path within the state is the next best.
+            // Not expected, because this state was parsed before. The path then names elements by their ids instead of
+            // their indices.
             return Coercion(path: state.pointer + path, from: from, to: to)
         }
     }

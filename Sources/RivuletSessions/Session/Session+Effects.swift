@@ -3,12 +3,12 @@ import RivuletBase
 import RivuletEngine
 import RivuletStores
 
-/// The progress of a session with its effects, which its ``SessionState`` runs.
+/// The progress of a session's effects, which its ``SessionState`` runs.
 struct SessionEffects {
     private var hasBegunLoaded = false
     /// True if no effect begins any more.
     private(set) var hasStopped = false
-    /// The log rate limiter for an effect with events that are refused again and again.
+    /// The log rate limiter for events of effects that fail.
     private var failures = LogRateLimiter()
 
     /// Returns true once: the effects of a loaded session begin at the first call.
@@ -64,7 +64,9 @@ extension Session: SessionEffectHost {
 
     // MARK: - The log
 
-    /// Logs the error of an effect; the closure does not hold the session, which may be gone by then.
+    /// A closure that logs the error of an effect.
+    ///
+    /// It does not hold the session, which may have left memory before the call.
     var effectReport: (_ fault: EffectFault, _ eventName: String) -> Void {
         let logger = environment.logger
         let app = key.app
@@ -75,7 +77,8 @@ extension Session: SessionEffectHost {
         }
     }
 
-    /// Logs that an effect's event failed, once in `LogRateLimiter.interval`, with the number of lines left out before.
+    /// Logs that an effect's event failed, at most once in `LogRateLimiter.interval`, with the number of lines left out
+    /// before.
     private func logFailure(ofEvent name: String, _ error: SessionError) {
         guard let leftOut = effects.admitFailure(at: environment.uptime()) else { return }
         var metadata: Logger.Metadata = ["app": "\(key.app)", "event": "\(name)", "error": "\(LogText.of(error))"]
@@ -83,7 +86,7 @@ extension Session: SessionEffectHost {
         environment.logger.warning("an effect's event failed", metadata: metadata)
     }
 
-    /// Logs the failure of a reducer, and returns the error without the failure's text, which is for the log alone.
+    /// Logs the failure of a reducer, and returns the error for the client, without the failure's text.
     func failure(_ error: any Error) -> SessionError {
         let failure = error as? ReducerFailure
         let eventName = failure?.eventName ?? ""

@@ -1,13 +1,14 @@
-/// The ways in which a session ends, one verb each.
+/// The ways in which a session ends: evict, passivate, delete, retire and drain.
 ///
-/// The shard decides the moment. Each part of a session returns its data for the next incarnation from `passivated()`,
-/// and ends for good in `close()`. The parts of the next incarnation are made from that data.
+/// The shard evicts and passivates sessions. In a passivation, the machine and the streams return their data from
+/// `passivated()`. The parts of the session are made from that data when it is loaded again. The method `close()` ends
+/// a part for good.
 extension Session {
     // MARK: - Evict: no stream, no work
 
     /// Begins to store a snapshot of a session that is about to leave memory, if the snapshot is worth a write.
     ///
-    /// - Returns: False if no snapshot is stored, because it is not worth a write or the session has work.
+    /// - Returns: False if this call stores no snapshot.
     package func compactBeforeLeaving() -> Bool {
         let now = environment.wallClock()
         // A session that was only read leaves its document of an earlier schema in storage as it is.
@@ -30,7 +31,7 @@ extension Session {
 
     // MARK: - Passivate: streams, no work
 
-    /// True if something holds the session in memory, as far as this is known without a look at the state.
+    /// True if something holds the session in memory, as far as this is known without reading the state.
     package var isHeld: Bool {
         guard !isIdle else { return false }
         return !isQuiet || streams.hasEnded || !standing.unlogged.isEmpty

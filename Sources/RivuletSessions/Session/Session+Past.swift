@@ -79,7 +79,7 @@ extension Session {
         _ job: @escaping @Sendable (StateEncoder) -> Result<Answer, SessionError>
     ) {
         guard version <= standing.version else { return reply(.failure(missing(version))) }
-        // A session that storage does not have has only the default state.
+        // An unstored session has only the default state.
         guard isStored else { return reply(job(state.held(state.defaultState))) }
         askForPast { [key, epoch = standing.epoch] in
             $0.past.past(key, epoch: epoch, at: version, reply: $1)

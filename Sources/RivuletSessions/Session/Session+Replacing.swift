@@ -55,7 +55,7 @@ extension Session {
 
     /// Makes the new state, a large one on a work thread; the events after the dispatch wait.
     func replace(by replacement: Replacement, _ dispatch: QueuedDispatch) {
-        // From here on, the document takes no room from events that arrive meanwhile.
+        // From here on, the document is not part of the waiting bytes, which limit the events that arrive.
         machine.releaseDocument(of: dispatch)
         let head = machine.head
         let job = state.replacing(head, by: replacement, settles: machine.isHeadVisible)

@@ -4,7 +4,7 @@ import RivuletEngine
 import RivuletStores
 
 extension Session {
-    /// Asks storage; `body` takes the answer on the session's thread.
+    /// Sends storage the request that `question` makes; `body` takes the answer on the session's thread.
     func ask<Answer: Sendable>(
         _ question: (_ storage: SessionStorage, _ reply: @escaping StorageReply<Answer>) -> Void,
         then body: @escaping (_ session: Session, _ answer: Result<Answer, StorageError>) -> Void
@@ -37,7 +37,8 @@ extension Session {
 
     /// Creates the session in storage, at its first event or at an explicit request.
     private func storeCreation(_ batch: CommitQueue.Batch) {
-        // The document that a client asked for, or the default: it is stored, because a later build may have another.
+        // The document that a client asked for, or the default. The default is stored too, because a later build may
+        // have another default.
         let document = machine.initial?.document
         let (held, capacity) = (state.held(machine.loggedState), documentCapacity)
         work(bytes: document == nil ? machine.headSize.bytes : 0) {
@@ -88,7 +89,7 @@ extension Session {
 
     // MARK: - Snapshots
 
-    /// Stores the whole document, because it was migrated or because storage has none yet.
+    /// Stores the whole document, because it was migrated or because storage does not have all its fields yet.
     ///
     /// A migrated document is stored at the version from which it was migrated, so that it has the same shape as the
     /// entries after it.
@@ -186,7 +187,7 @@ extension Session {
         drive()
     }
 
-    /// Answers all requests that failed with the error.
+    /// Answers the failed requests with the error.
     func tell(_ failed: SessionMachine.Failed, _ error: SessionError) {
         for dispatch in failed.dispatches { dispatch.reply(.failure(error)) }
         for dispatch in failed.queued { dispatch.reply(.failure(error)) }

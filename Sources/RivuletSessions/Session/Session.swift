@@ -21,7 +21,9 @@ package final class Session {
     var reads = SharedReads()
     /// The reads that wait for a value.
     var readsUnderWay = ReadsUnderWay()
-    /// The last result of `findRemains` and its cursor; the inner nil means that a load would not restore the state.
+    /// The last result of `findRemains`, with the cursor of the searched state.
+    ///
+    /// Its member `remains` is nil if a load could not restore that state.
     var remains: (cursor: Cursor, remains: SessionRemains?)?
     /// The creations that wait for the end of a pause.
     var creationsToCome: [(Session) -> Void] = []
@@ -158,8 +160,8 @@ package final class Session {
     ///
     /// - Parameters:
     ///   - bytes: The bytes of JSON that the job reads or writes.
-    ///   - reads: The log reads that keep their slot for the job; nil if there are none. They are passed only within
-    ///     the call that takes storage's answer.
+    ///   - reads: The log reads that keep a slot for the job; nil if the job needs no slot. Pass them only in the call
+    ///     that takes storage's answer, which has just released the slot.
     ///   - job: The job.
     ///   - body: Takes the result on the session's thread.
     func work<Value: Sendable>(
@@ -213,7 +215,9 @@ package final class Session {
         dispatch(request, recorder: nil, reply)
     }
 
-    /// Queues the request's events; `recorder` stores the answer as an idempotency record for a sender that may retry.
+    /// Queues the request's events.
+    ///
+    /// `recorder` makes the idempotency record of the answer; it is nil if the sender sent no idempotency key.
     func dispatch(
         _ request: DispatchRequest,
         recorder: IdempotencyRecorder?,
@@ -478,7 +482,7 @@ package final class Session {
         let outcome = dispatch.outcome
         // The streams come before the answer: the answer may bring a new subscriber, and the subscriber's snapshot
         // already has the change. The answer is written at once, and stream events at the end of the event loop's turn.
-        // The events of a single stream are an exception: its event loop writes them earlier.
+        // If only one stream has events, its event loop writes them before the answer.
         if dispatch.isVisible { streams.publish(outcome.changes, over: old, standing) }
         if let mismatch = outcome.mismatch {
             reply(to: dispatch.reply, mismatch)

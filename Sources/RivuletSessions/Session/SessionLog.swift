@@ -24,15 +24,15 @@ struct SessionLog {
     ///
     /// Storage drops old entries only up to a snapshot.
     private static let snapshotsPerLogAge: Int64 = 8
-    /// A log with `snapshotVersionsMax` versions must also have this part, 1/16, of the last snapshot's size before the
-    /// next snapshot.
+    /// A log with `snapshotVersionsMax` versions gets a snapshot only if its size is at least this fraction, 1/16, of
+    /// the last snapshot's size.
     ///
-    /// So a large state is not written whole for a few bytes.
+    /// So a large state is not written whole for a few bytes of changes.
     private static let snapshotShareMin = 16
     /// The least number of new versions that is worth a snapshot when a session leaves memory.
     private static let leavingVersionsMin: UInt64 = 16
 
-    /// Begins with the stored session; nil if storage does not have it.
+    /// Begins with a session in storage; `stored` is nil if storage does not have the session.
     ///
     /// `tailBytes` is the size of the log after the snapshot.
     init(_ stored: StoredSession?, tailBytes: Int, now: Int64) {
@@ -94,8 +94,8 @@ struct SessionLog {
         version - snapshotVersion >= Self.leavingVersionsMin || isOld(now: now, limits: limits)
     }
 
-    /// Returns true if a snapshot is due because of the age of entries: the ones after the last snapshot, or the oldest
-    /// kept one.
+    /// Returns true if a snapshot is due because the entries after the last snapshot, or the oldest kept entry, are
+    /// old.
     private func isOld(now: Int64, limits: Limits) -> Bool {
         let age = limits.ageMilliseconds
         let step = age / Self.snapshotsPerLogAge

@@ -21,8 +21,8 @@ extension SessionMachine {
     enum StorageTurn {
         /// Create the session in storage, with the batch if it is not empty.
         case create(CommitQueue.Batch)
-        /// Store the whole state at the head before any further entry, because storage has it in another schema or only
-        /// as a log.
+        /// Store the whole state at the head before any further entry, because storage has it in another schema or
+        /// without all its fields.
         case storeWhole(SessionHead)
         case append(CommitQueue.Batch, after: SessionHead)
         case delete

@@ -8,7 +8,8 @@ import RivuletObservation
 /// The machine does no I/O and knows no app: it does not open the boxes of states. A dispatch goes through four steps,
 /// in order: queued, reduced on the head, durable, visible. Several dispatches may be reduced and not yet durable;
 /// readers and streams see only visible changes. States share their unchanged parts, so the rollback after a failure is
-/// an assignment. The machine cannot be copied, because it is called several times in each dispatch.
+/// an assignment. The machine cannot be copied: each dispatch calls it several times, and a copy in each call would
+/// cost time.
 struct SessionMachine: ~Copyable {
     let key: SessionKey
     private var timeline: SessionTimeline
@@ -92,7 +93,7 @@ struct SessionMachine: ~Copyable {
     /// The approximate memory of all work under way, in bytes.
     var bytes: Int { unlogged.memoryBytes + waitingBytes + commits.bytes + creation.bytes }
 
-    // MARK: - What comes in
+    // MARK: - Requests
 
     /// Checks that the session accepts requests.
     func admit() throws(SessionError) {
@@ -264,7 +265,7 @@ struct SessionMachine: ~Copyable {
         )
     }
 
-    // MARK: - What goes out
+    // MARK: - Next actions
 
     /// Begins a drive; returns false if a drive is under way already.
     ///

@@ -5,7 +5,7 @@ import RivuletObservation
 struct SessionMemory {
     /// The approximate memory of a session's own bookkeeping, in bytes.
     static let bytesMin = 4_096
-    /// The memory that a server must have for one event that waits or is under way, in bytes.
+    /// The part of `residentBytesLeast` for one event that waits or is under way, in bytes.
     static let eventRoomBytes = 4_096
 
     /// The bytes of this session in the shard's account.

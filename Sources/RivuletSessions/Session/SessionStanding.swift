@@ -26,7 +26,7 @@ struct SessionStanding {
 
     var cursor: Cursor { cursor(at: position, hasUnlogged: !unlogged.isEmpty) }
 
-    /// Returns the cursor of a group's members that have received all changes.
+    /// Returns the cursor of members of the group `key` that have received all changes.
     func cursor(of key: StreamGroupKey) -> Cursor { cursor.of(paths: key.pathsName) }
 
     /// Moves to the state and the position after a dispatch.
@@ -36,7 +36,7 @@ struct SessionStanding {
         unlogged = dispatch.unlogged
     }
 
-    /// Takes over the epochs of a history that a client began.
+    /// Takes over the epochs of the history that begins with a client's initial state.
     mutating func adopt(_ initial: SessionCreation.Initial) {
         names = SessionNames(epoch: initial.epoch, visibleEpoch: initial.visibleEpoch, incarnation: incarnation)
     }
@@ -47,12 +47,12 @@ struct SessionStanding {
     }
 }
 
-/// The names of one session that are in its cursors and in storage.
+/// The names of a session's history and of its incarnation.
 ///
 /// It is a class, so that a copy of ``SessionStanding`` copies one reference only.
 final class SessionNames: Sendable {
-    /// The epoch of the session's history in storage; it changes when a client creates the session with a state of its
-    /// own.
+    /// The epoch of the session's history in storage; it changes when a client creates the session with an initial
+    /// state.
     let epoch: String
     /// The epoch of that history in cursors.
     ///

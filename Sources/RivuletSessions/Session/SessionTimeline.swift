@@ -1,7 +1,7 @@
 import RivuletJSON
 import RivuletObservation
 
-/// The states and positions of one session: the ones that readers see, and the accepted ones ahead of them.
+/// The visible state and the accepted state of one session, with their positions.
 struct SessionTimeline: ~Copyable {
     /// The state and the position that readers see.
     private(set) var standing: SessionStanding
@@ -13,7 +13,7 @@ struct SessionTimeline: ~Copyable {
     /// Changes of stored fields by transient events; the next log entry has to include them.
     private(set) var unlogged: [StateChange] = []
     /// The visible state without the changes that transient events made to stored fields since the last entry; nil if
-    /// there are none.
+    /// there are no such changes.
     private var logged: OpaqueBox?
 
     /// Begins at a position at which everything accepted is visible.
@@ -155,6 +155,6 @@ struct SessionTimeline: ~Copyable {
         return old
     }
 
-    /// Takes over the epochs of a history that a client began; no reader has seen them before.
+    /// Takes over the epochs of the history that begins with a client's initial state; no reader has seen them before.
     mutating func adopt(_ initial: SessionCreation.Initial) { standing.adopt(initial) }
 }

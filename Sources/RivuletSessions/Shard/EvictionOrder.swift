@@ -45,7 +45,7 @@ struct EvictionOrder {
     ///
     /// If `now` is nil, their time does not matter.
     ///
-    /// - Returns: True if there may be more of them.
+    /// - Returns: True if there may be more such sessions.
     @discardableResult
     mutating func recall(at now: Duration?, atMost count: Int) -> Bool {
         for _ in 0..<count {

@@ -15,7 +15,7 @@ package struct PassivatedSession {
     private let index: ChangeIndex
     /// The time at which its last stream left or a later request came; it has no meaning while a stream watches.
     var unwatchedSince = Duration.zero
-    /// True if the session is being loaded; the load takes this value.
+    /// True if the session is being loaded; this value is kept until the load has ended.
     var isAwaited = false
     private var groups: [GroupID: StreamGroup]
     /// The approximate memory of the groups' paths, in bytes.

@@ -1,4 +1,4 @@
-/// Makes tokens of `[a-z0-9]` from the system's random numbers.
+/// Makes tokens of `[a-z0-9]` from the system's random numbers, or from a given number.
 package enum RandomToken {
     private static let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789".utf8)
 

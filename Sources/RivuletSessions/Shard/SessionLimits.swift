@@ -59,8 +59,7 @@ public struct SessionLimits: Sendable, Hashable {
     ///
     /// A snapshot waits longer if the state is large compared with the log.
     public var snapshotVersionsMax: UInt64
-    /// The least bytes of log between two snapshots; a larger state waits until the log has grown by the state's own
-    /// size.
+    /// The least bytes of log between two snapshots; for a larger state, the log grows by the state's own size first.
     public var snapshotBytesMin: Int
     /// The most requests that wait for one session to be loaded.
     public var loadWaitersMax: Int

@@ -4,8 +4,8 @@ import Logging
 import RivuletEngine
 
 extension SessionShard {
-    /// The most sessions that are asked to leave in one turn of the event loop; sessions that are known to be held do
-    /// not count.
+    /// The most sessions that are asked to leave in one turn of the event loop, without the sessions that are known to
+    /// be held.
     private static var askedPerTurnMax: Int { 64 }
 
     /// The most sessions that are examined in one turn of the event loop, asked or not.
@@ -13,7 +13,7 @@ extension SessionShard {
 
     /// The most bytes of sessions that are asked in one turn, except for a single larger one.
     ///
-    /// Asking a watched session reads and writes its whole state.
+    /// Asking a watched session to leave writes its whole state as JSON and reads it back.
     private static var askedBytesPerTurnMax: Int { 4_194_304 }
 
     /// The most sessions that store a snapshot in one round before they leave memory; the others leave without one.
@@ -86,7 +86,7 @@ extension SessionShard {
         return !hasRoom
     }
 
-    /// Evicts the sessions that have been idle for `time`, by default `idleTimeMax`, and passivates watched ones.
+    /// Evicts the sessions that have been idle for `time`, by default `idleTimeMax`, and passivates watched sessions.
     ///
     /// This takes several turns, between which the event loop does its other work.
     package func evict(idleFor time: Duration? = nil) {
@@ -121,9 +121,9 @@ extension SessionShard {
         if order.isCrowded(by: residentCount) { order.keep { resident($0) != nil } }
     }
 
-    /// Asks sessions to leave, least recently used first, and puts aside those that cannot.
+    /// Asks sessions to leave, least recently used first, and puts aside the sessions that cannot leave.
     ///
-    /// - Returns: True if there may be more of them.
+    /// - Returns: True if more sessions may be able to leave.
     @discardableResult
     private func askToLeave(usedUntil limit: Duration, isOver: () -> Bool, compacts: Bool) -> Bool {
         var (asked, bytes, idle, watched) = (0, 0, 0, 0)
@@ -138,7 +138,7 @@ extension SessionShard {
             }
             let isCompacting = compacts && compactionsLeft > 0 && session.compactBeforeLeaving()
             if !isCompacting, session.isHeld {
-                // This check cost nothing and is not counted, so that later sessions need not wait.
+                // The check of `isHeld` is cheap and is not counted, so that later sessions are asked in the same turn.
                 order.putAside(entry, until: environment.uptime() + Self.pause)
                 continue
             }

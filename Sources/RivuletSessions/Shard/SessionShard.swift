@@ -19,9 +19,10 @@ package final class SessionShard {
     }
     /// The order in which the resident sessions leave memory.
     var order = EvictionOrder()
-    /// The latest use of a session that leaves memory in the eviction round under way; nil if there is no round.
+    /// The eviction round under way asks sessions to leave that were last used at this time or earlier; nil if there is
+    /// no round.
     var roundLimit: Duration?
-    /// The number of sessions that were put aside and are still asked again in this round.
+    /// The number of sessions that were put aside and are still to be asked again in this round.
     var recallsLeft = 0
     /// The number of sessions that may still store a snapshot in this round.
     var compactionsLeft = 0

@@ -20,7 +20,8 @@ package final class SlowEvents {
     /// Returns the time before an event.
     func begin() -> UInt64 { now() }
 
-    /// Logs the events of one dispatch that began at `start` if they were slow, once in `LogRateLimiter.interval`.
+    /// Logs the events of one dispatch that began at `start` if they were slow, at most once in
+    /// `LogRateLimiter.interval`.
     func end(_ start: UInt64, app: String, events: Int, name: @autoclosure () -> String) {
         let end = now()
         guard end >= start + timeMin, let leftOut = rate.admit(at: .milliseconds(Int64(clamping: end))) else { return }

@@ -22,8 +22,9 @@ package protocol HostedSecret: Sendable {
     /// Seals and stores a secret; an error reveals nothing of the body but the position of the error.
     func set(_ body: [UInt8], reply: @escaping SharedReply<Void>)
 
-    /// Seals the secret with the current sealing key if an older one sealed it; the reply is true if it was sealed
-    /// again.
+    /// Seals the secret with the current sealing key if an older sealing key sealed it.
+    ///
+    /// The reply is true if the secret was sealed again.
     func reseal(_ reply: @escaping SharedReply<Bool>)
 
     /// Removes the secret.

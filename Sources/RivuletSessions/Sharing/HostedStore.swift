@@ -5,7 +5,7 @@ package import RivuletStores
 package struct StorePage: Sendable {
     /// The version of the store.
     package let version: UInt64
-    /// `{"version":v,"items":[…],"next":…}`.
+    /// The page as `{"version":v,"items":[…],"next":…,"damaged":n}`; `next` and `damaged` may be missing.
     package let json: [UInt8]
 }
 

@@ -14,7 +14,7 @@ package struct SharedEvent: Hashable, Sendable {
 package enum SharedStart: Sendable {
     /// The stream has nothing yet.
     case fresh
-    /// The stream has everything up to a version.
+    /// The stream has all changes up to a version.
     case after(UInt64)
     /// The stream has a cursor at which it cannot resume, for this reason.
     case lost(ResetReason)

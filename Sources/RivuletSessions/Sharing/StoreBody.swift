@@ -12,7 +12,8 @@ struct StoreBody<Item: StorableItem>: Sendable {
     /// A percent-encoded identifier may be three times as long, and the length of a URL is bounded.
     static var identifierBytesMax: Int { 1_024 }
 
-    /// The identifiers in which a URL cannot end, because they name something else there, or nothing.
+    /// The identifiers that an item's URL cannot end with: clients remove `.` and `..` from URLs, and the others name
+    /// other resources.
     private static var reservedIDs: Set<String> { [".", "..", "events", "operations"] }
 
     let identifier: any KeyPath<Item, String> & Sendable

@@ -21,7 +21,8 @@ final class ValueFeed<Item: StorableItem>: SharedFeed {
         take.events = values.map { Self.render($0.value, $0.version) }
         switch start {
         case nil: break
-        // A reader needs the current value only, not the values in between.
+        // A stream at the current version has the current value. A stream at another version gets the current value
+        // only.
         case .after(version): break
         case .fresh, .after, .lost: take.first = [Self.render(value, version)]
         }

@@ -49,7 +49,7 @@ package struct SessionInfo: Sendable {
     /// The time of the newest entry, in milliseconds since 1970.
     package let updated: Int64
     package let streams: Int
-    /// The oldest version that is still in the log; one after the session's version if the log is empty.
+    /// The oldest version that is still in the log; the session's version plus 1 if the log is empty.
     package let retainedFrom: UInt64
 }
 

@@ -32,7 +32,7 @@ package enum SessionError: Error, Sendable {
     case noElement(String)
     /// The session does not have this version yet; its version is `current`.
     case noVersion(UInt64, current: UInt64)
-    /// This version is no longer kept; the oldest kept version is `oldest`.
+    /// This version can no longer be read; the oldest version that can be read is `oldest`.
     case versionGone(UInt64, oldest: UInt64)
     /// No cursor in `If-Match` matches the session's position; `current` is the session's present state.
     case precondition(CursorMismatch, current: StateAnswer)

@@ -6,7 +6,7 @@ package import RivuletObservation
 extension [StateChange] {
     /// The most changes within one keyed collection that are kept one by one until a log entry.
     private static var elementChangesMax: Int { 1_024 }
-    /// The number of later changes up to which changes are compared one by one.
+    /// The most later changes with which each earlier change is compared one by one.
     ///
     /// Nearly every event has no more changes, and then no sets of paths are made.
     private static var fewChangesMax: Int { 8 }

@@ -15,7 +15,7 @@ struct StateSize: Hashable, Sendable {
     private var measured: Int
     private var isExact = false
 
-    /// The bytes by which the bound of a small state may grow before the state is measured.
+    /// The bytes by which the bound may grow, in addition to the measured size, before the state is measured.
     private static let slackBytes = 4_096
 
     /// Begins with an upper bound.

@@ -3,10 +3,10 @@ import RivuletJSON
 import RivuletObservation
 import RivuletSchema
 
-/// Makes the epochs in cursors and documents from the epochs in storage.
+/// Makes the epochs that clients see, in cursors and answers, from the epochs in storage.
 ///
-/// They differ for each shape of an app's state: schema version, fields, wrappers, defaults. So an earlier reader
-/// detects that its values may be outdated, although no log entry says so.
+/// They differ for each shape of an app's state: schema version, fields, wrappers, defaults. So a client that read
+/// values in an earlier shape detects that they may be outdated, although no log entry says so.
 struct VisibleEpoch: Sendable {
     /// The hash of the shape, the same in every process of a build.
     private let shape: UInt64
@@ -48,7 +48,7 @@ struct VisibleEpoch: Sendable {
         State.jsonSchema.encodeJSON(into: &writer)
         let others = FieldDescription.all(of: again, isCanonical: true)
         for (field, other) in zip(FieldDescription.all(of: once, isCanonical: true), others) {
-            // A default such as a fresh id or the time would differ after each restart.
+            // A default such as a fresh id or the time differs after each restart, so it is left out.
             (field.defaultValue == other.defaultValue ? field : field.withoutDefault).encodeJSON(into: &writer)
         }
         writer.endArray()

@@ -14,7 +14,7 @@ public protocol LocatedStorage {
 /// Keeps the logs and snapshots of sessions.
 ///
 /// An engine is a composition of roles. A type with every role conforms to `StorageRoles`, and is its own log, its own
-/// past and so on. A wrapper has a role of its own, and takes the other roles from the engine that it wraps:
+/// past and so on. An engine that changes one role of another engine takes the other roles from that engine:
 ///
 /// ```swift
 /// struct CountedReads: StorageEngine {

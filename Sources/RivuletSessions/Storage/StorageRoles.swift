@@ -1,5 +1,6 @@
-/// Keeps each session's log with its newest snapshot: every write of sessions, and the read that loads a session into
-/// memory.
+/// Keeps each session's log with its newest snapshot.
+///
+/// This role has all writes of sessions, and the read that loads a session into memory.
 ///
 /// The rules of `StorageEngine` about threads and order hold for every role.
 public protocol LogStorage: Sendable {
@@ -90,9 +91,9 @@ public protocol PastStorage: Sendable {
 
     /// Reads the data that rebuilds the state at `version`; nil if that is no longer (or not yet) possible.
     ///
-    /// This is possible from the version before the oldest kept entry on. If a version has a snapshot of a later schema
-    /// than the snapshot before it, the version was stored in the older schema. The answer then begins with the older
-    /// snapshot.
+    /// The oldest version that can be rebuilt is the version before the oldest kept entry. If a version has a snapshot
+    /// of a later schema than the snapshot before it, the version was stored in the older schema. The answer then
+    /// begins with the older snapshot.
     func past(
         _ key: SessionKey,
         epoch: String,

@@ -40,7 +40,7 @@ struct FanOutPlan<Watcher: Hashable & Sendable> {
         self.old = old
         self.new = new
         for change in changes {
-            // A path that is no pointer is skipped. No recorder makes one.
+            // A path that is no pointer is skipped; change recorders make no such path.
             guard let path = try? JSONPointer(parsing: change.path) else { continue }
             add(change, at: path.tokens)
         }

@@ -432,7 +432,7 @@ final class SessionStreams {
         return isTold
     }
 
-    /// The change that leads from a cursor of this incarnation to the current position; nil if only a reset does.
+    /// The change that leads from a cursor of this incarnation to the current position; nil if a reset is needed.
     ///
     /// The answer is empty if the stream has missed nothing.
     func events(after cursor: Cursor, for key: StreamGroupKey, _ standing: SessionStanding) -> [StreamEvent]? {

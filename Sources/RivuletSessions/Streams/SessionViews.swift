@@ -18,7 +18,7 @@ struct SessionViews {
     /// The view object; nil if no stream has watched the view.
     func view(_ name: String) -> OpaqueBox? { views[name]?.view }
 
-    /// The changes of a view since a stream first watched it; nil if none has.
+    /// The changes of a view since a stream first watched it; nil if no stream has watched the view.
     func history(of name: String) -> ChangeHistory? { views[name]?.history }
 
     /// Keeps a view up to date from now on, until the session leaves memory, so that its streams can resume.

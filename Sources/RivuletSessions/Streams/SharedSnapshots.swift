@@ -67,7 +67,8 @@ package struct SharedSnapshots {
     ///   - now: The uptime.
     ///   - change: The change from a position to that cursor, or a reset if the change is not known; nil if nothing
     ///     changed.
-    /// - Returns: Nil if the snapshot is missing or too old, or if no change leads from it to the cursor.
+    /// - Returns: Nil if the snapshot is missing or too old, or if the change from it to the cursor is too large or not
+    ///   known.
     mutating func events(
         of key: Key,
         at cursor: Cursor,

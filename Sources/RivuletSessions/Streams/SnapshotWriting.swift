@@ -10,7 +10,8 @@ struct SnapshotWriting: Sendable {
     private(set) var state: StateEncoder
     /// Prepares the event for sending.
     let prepare: @Sendable (StreamEvent) -> Void
-    /// The number of earlier attempts, during which the session changed too much for one change to make up for it.
+    /// The number of earlier attempts; during each, the state changed too much for one `change` event after the
+    /// snapshot.
     private(set) var tries = 0
 
     /// The number of attempts during which the session reduces events; it reduces none during later attempts.

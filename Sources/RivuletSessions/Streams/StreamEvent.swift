@@ -40,7 +40,7 @@ package final class StreamEvent: Sendable {
     package let data: [UInt8]
     /// The reason why a reader has to drop its values; nil for every event but `reset`.
     package let resetReason: ResetReason?
-    /// The cache for the text of a snapshot or a reset in the form that streams are sent.
+    /// The cache for the text of a snapshot or a reset in the form in which streams get it.
     package let form = SharedForm()
 
     package init(name: Name, cursor: Cursor?, data: [UInt8], resetReason: ResetReason? = nil) {

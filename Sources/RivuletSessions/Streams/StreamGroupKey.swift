@@ -25,7 +25,7 @@ struct StreamGroupKey: Hashable, Sendable {
         )
     }
 
-    /// True if a reader with that cursor has values of this group's paths, as far as the cursor names its paths.
+    /// True if the cursor names this group's paths, or names no paths.
     func suits(_ cursor: Cursor) -> Bool {
         guard let name = cursor.paths else { return true }
         return name == pathsName ?? Self.name(of: paths, in: view, as: format)

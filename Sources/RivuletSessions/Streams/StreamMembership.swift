@@ -82,7 +82,7 @@ struct StreamMembership {
         groups[id]?.add(loop: stream.loop)
     }
 
-    /// Returns the time until a timer of the group that is needed and not under way; nil if there is none.
+    /// Returns the delay of the group's next timer; nil if the group needs none, or if a timer is under way.
     mutating func nextTick(of id: GroupID, at now: Duration) -> Duration? { groups[id]?.pace?.nextTick(at: now) }
 
     /// Records that a group's timer has fired.

@@ -8,15 +8,17 @@ struct StreamPace {
         let stream: StreamID
         /// The position of the stream.
         let position: Cursor.Position
-        /// The earliest time for the stream's next change: one interval after the change that the stream was sent when
-        /// it came.
+        /// The earliest time for the stream's next change.
+        ///
+        /// If the stream was sent a change when it came, this is one interval later. If not, it is the time at which it
+        /// came.
         let earliest: Duration
     }
 
     let interval: Duration
     /// The time at which the group was last sent an event.
     private var lastSent: Duration?
-    /// The position of the members while there are changes that they were not sent.
+    /// The position of the members if they were not sent later changes yet; otherwise nil.
     private(set) var pending: Cursor.Position?
     /// The waiting streams in the order in which they came.
     private(set) var waiting: [Waiting] = []
@@ -52,7 +54,7 @@ struct StreamPace {
         return false
     }
 
-    /// Returns the time until a timer that is needed and not under way; nil if there is none.
+    /// Returns the delay of the next timer; nil if none is needed, or if a timer is under way.
     mutating func nextTick(at now: Duration) -> Duration? {
         guard tick == nil else { return nil }
         let free = lastSent.map { $0 + interval } ?? now

@@ -148,7 +148,7 @@ protocol SessionEffectHost: AnyObject {
     func enqueue(_ events: DecodedEvents, named name: String, from source: EffectSource) -> EffectFault?
     /// Continues with the queue, if nothing holds it.
     func drive()
-    /// Logs the error of an effect, even if the session is gone.
+    /// A closure that logs the error of an effect, even if the session has left memory.
     var effectReport: (_ fault: EffectFault, _ eventName: String) -> Void { get }
 }
 

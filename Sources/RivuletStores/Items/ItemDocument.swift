@@ -19,7 +19,10 @@ package enum ItemDocument {
         return writer.bytes
     }
 
-    /// Returns a text that equal items share in every process; nil if their plain JSON is this text already.
+    /// Returns a canonical text, with unordered content in a fixed order.
+    ///
+    /// Equal items have equal texts in every process. Returns nil if the item has no such content; its plain JSON is
+    /// then the same text.
     static func canonicalText(of item: some Encodable) -> [UInt8]? {
         var writer = JSONWriter(includesTransient: false)
         writer.isCanonical = true

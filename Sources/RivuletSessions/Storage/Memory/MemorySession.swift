@@ -9,10 +9,11 @@ struct MemorySession {
     private(set) var entries: [LogEntry] = []
     private(set) var answers = IdempotencyTable()
     private(set) var byteCount: Int
-    /// The time of the last change if there are no entries: that of the last dropped entry, or of the creation.
+    /// The time of the last dropped entry, or of the creation; it is the time of the last change if there are no
+    /// entries.
     private var updatedBeforeEntries: Int64
 
-    /// The bytes that are added to the content of a session, a snapshot, an entry or an idempotency record.
+    /// The bytes that a session, a snapshot, an entry or an idempotency record takes besides its content.
     private static let overheadBytes = 128
 
     init(epoch: String, token: UInt64, created: Int64, snapshot: StateSnapshot?) {
@@ -76,7 +77,7 @@ struct MemorySession {
         byteCount += added.reduce(0) { $0 + Self.byteCount(of: $1) }
     }
 
-    /// Keeps idempotency records, and drops those that may be dropped.
+    /// Keeps idempotency records, and drops earlier records that may be dropped.
     mutating func keep(_ kept: IdempotencyRecords) {
         byteCount -= answerBytes
         answers.keep(kept)
