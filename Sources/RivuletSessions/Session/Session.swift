@@ -21,9 +21,7 @@ package final class Session {
     var reads = SharedReads()
     /// The reads that wait for a value.
     var readsUnderWay = ReadsUnderWay()
-    /// The last result of `findRemains`, with the cursor of the searched state.
-    ///
-    /// Its member `remains` is nil if a load could not restore that state.
+    /// The last result of `findRemains`, with its cursor; `remains` is nil if a load could not restore the state.
     var remains: (cursor: Cursor, remains: SessionRemains?)?
     /// The creations that wait for the end of a pause.
     var creationsToCome: [(Session) -> Void] = []
@@ -215,9 +213,7 @@ package final class Session {
         dispatch(request, recorder: nil, reply)
     }
 
-    /// Queues the request's events.
-    ///
-    /// `recorder` makes the idempotency record of the answer; it is nil if the sender sent no idempotency key.
+    /// Queues the request's events; `recorder` is nil if the sender sent no idempotency key.
     func dispatch(
         _ request: DispatchRequest,
         recorder: IdempotencyRecorder?,
