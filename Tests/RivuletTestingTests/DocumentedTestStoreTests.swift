@@ -77,7 +77,7 @@ struct SearchApp: AppDefinition {
         await store.send(.type(""), expectRejection: "nothing to search for")
     }
 
-    @Test func `the watch ticks until it is ended`() async {
+    @Test func `a cancelled watch stops ticking`() async {
         let store = TestStore(SearchApp { _ in [] })
         store.exhaustivity = .off
         await store.send(.watch)
