@@ -160,8 +160,8 @@ struct DocumentedSamplesTests {
         } onChange: {
             told.withLock { $0 += 1 }
         }
-        owner.state.isPinned = true  // tells nobody: only `text` was read
-        owner.state.text = "Hello"  // tells, once
+        owner.state.isPinned = true  // notifies no observer: only `text` was read
+        owner.state.text = "Hello"  // notifies the observer, once
         #expect(told.withLock { $0 } == 1)
 
         var note = Note()
