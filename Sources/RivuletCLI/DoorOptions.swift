@@ -3,7 +3,7 @@
 import ArgumentParser
 import Rivulet
 
-/// The hosts, pages and proxies that the server accepts, and its access by other machines.
+/// The hosts, pages and proxies that the server accepts, and the switch for access by other machines.
 struct DoorOptions: ParsableArguments {
     @Flag(help: "Listen on an address that other machines can reach. The server asks no client for credentials.")
     var open = false

@@ -78,7 +78,7 @@ struct HealthQuestion: ~Copyable {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             try wait(for: POLLOUT)
-            // SAFETY: no more bytes are read than there are.
+            // SAFETY: no more bytes are read than the array has.
             let sent = unsafe rest.withUnsafeBytes { bytes in
                 unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             }

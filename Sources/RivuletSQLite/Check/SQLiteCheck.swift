@@ -34,8 +34,8 @@ public enum SQLiteCheck {
 
     private static func damageOfLog(of path: String) throws(StorageError) -> String? {
         guard DataFolderModes.mode(of: path + "-wal") != nil else { return nil }
-        // A server that uses the database has the lock. This lock would refuse a server that starts meanwhile, so it is
-        // held only while the log is read.
+        // A server that uses the database has an exclusive lock. The shared lock taken here would refuse a server that
+        // starts meanwhile, so it is held only while the log is read.
         let descriptor = unsafe open(DataFolder.lockPath(of: path), O_RDONLY | O_CLOEXEC)
         defer { if descriptor >= 0 { _ = close(descriptor) } }
         if descriptor >= 0, flock(descriptor, LOCK_SH | LOCK_NB) != 0 { return nil }

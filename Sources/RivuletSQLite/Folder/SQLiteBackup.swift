@@ -202,7 +202,7 @@ public enum SQLiteBackup {
     }
 
     private static func manifest(of folder: String, _ files: DataFolderFiles) throws(StorageError) -> BackupManifest {
-        // The database of the server comes last, because a folder without it is not a data folder.
+        // The server's database comes last, so a folder that has this database has all other files.
         let names = [files.key].compactMap(\.self) + files.databases.filter { $0 != DataFolder.serverFilename }
         var manifest = BackupManifest(files: [])
         for name in names + files.databases.filter({ $0 == DataFolder.serverFilename }) {

@@ -76,7 +76,7 @@ package struct KeyTable: Sendable {
         slots[free] = Slot()
     }
 
-    /// Removes all places from a place on.
+    /// Removes a place and all greater places.
     package mutating func removeRowIDs(from rowID: Int64) {
         let kept = slots.filter { $0.rowID != 0 && $0.rowID < rowID }
         guard kept.count < count else { return }

@@ -25,8 +25,8 @@ final class SQLiteReader {
     private let dataVersion: SQLiteStatement?
     private var lastDataVersion: Int64?
 
-    /// Opens the database of the writer; with `checksOrigin`, a database of another process, perhaps of another
-    /// version.
+    /// Opens the writer's database; with `checksOrigin`, a database that another process may use, perhaps with an older
+    /// layout.
     init(
         path: String,
         limits: SQLiteStorageLimits,

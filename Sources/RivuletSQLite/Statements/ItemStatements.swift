@@ -116,7 +116,7 @@ struct ItemStatements {
         undo.removeAll(keepingCapacity: true)
     }
 
-    /// Forgets all keys, because they may be outdated.
+    /// Forgets all keys, because they may be outdated or are too many.
     mutating func forget() {
         collections = [:]
         keyCount = 0

@@ -58,7 +58,7 @@ internal import Glibc
 
     /// A number that changes with each commit of this or any other connection.
     ///
-    /// It must be read inside a transaction, because the read does no I/O.
+    /// The read does no I/O, so the number is current only inside a transaction.
     ///
     /// Source: <https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>
     var dataVersion: UInt32 {

@@ -2,7 +2,7 @@ internal import CSQLite
 
 /// One prepared statement; used on its connection's thread.
 ///
-/// Parameters count from 1, columns from 0, as in SQLite.
+/// Parameters are numbered from 1, columns from 0, as in SQLite.
 @safe final class SQLiteStatement {
     // SAFETY: `handle` is valid from init to deinit and does not leave this type; `connection` outlives it.
     private let handle: OpaquePointer

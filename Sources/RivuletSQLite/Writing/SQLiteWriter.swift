@@ -187,7 +187,7 @@ final class SQLiteWriter {
         } catch {
             return commitDidFail(group, error)
         }
-        // Checked between the commit and its answers: a commit to a database that was already replaced is not
+        // The files are checked between the commit and its answers, so that a commit to a replaced database is not
         // acknowledged.
         if let path = files.findReplaced() { return stop(group, Self.replaced(path)) }
         didCommit()

@@ -99,7 +99,7 @@ struct EventLog {
         return independent
     }
 
-    /// Returns the number of the first entry from which on the entries have at most this many bytes.
+    /// Returns the smallest number from which on all entries together have at most this many bytes.
     func number(ofLast bytesMax: Int) -> UInt64 {
         var (number, count) = (end, 0)
         for entry in entries.reversed() {

@@ -45,7 +45,7 @@ final class SharedFeeds {
                 }
                 store.load(following(key, subscription) { store.makeFeed(wake: $0) })
             case .value:
-                // A feed has the value, which has to be read before the first feed is made.
+                // A value has to be read before its first feed is made, because a feed begins with the value.
                 let value = try core.lookup.value(key)
                 value.read(following(key, subscription) { value.makeFeed(wake: $0) })
             }

@@ -174,7 +174,9 @@ final class StreamDriver {
 
     // MARK: - Writing
 
-    /// Ends the turn: closes connections that hold too much, and writes the groups' events, as much as a turn allows.
+    /// Ends the turn: closes stalled connections if too many bytes are held, and writes the groups' events.
+    ///
+    /// A turn makes a limited number of writes.
     ///
     /// - Returns: True if there is more to write.
     func endTurn() -> Bool {

@@ -18,7 +18,7 @@ struct StreamJoin: Sendable {
     let slot: StreamSlot
     let source: StreamSource
     let first: FirstEvents
-    /// Its cursor when all of `first` has been sent.
+    /// The stream's cursor when all of `first` has been sent.
     let cursor: String
 }
 

@@ -10,7 +10,7 @@ final class StreamOutbox {
         self.streams = streams
     }
 
-    /// Passes a message to a loop, at once if it is this one.
+    /// Passes a message to a loop, at once if it is this loop.
     func send(_ message: StreamMessage, to index: Int) {
         guard index != core.index else { return streams.take(message) }
         messages[index, default: []].append(message)

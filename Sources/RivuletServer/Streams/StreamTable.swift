@@ -71,7 +71,7 @@ final class OpenStream {
     /// The time of the last write to the stream or its group, in milliseconds of the loop's clock.
     var lastTraffic: UInt64 { outside == nil ? max(lastWrite, group.lastTraffic) : lastWrite }
 
-    /// Adds a text of its own to its tally, after the texts of its group.
+    /// Adds a text that was sent to this stream alone to its tally, after the texts of its group.
     fileprivate func tally(_ text: GzipTally) {
         settleTally()
         tallies?.sent.append(text)

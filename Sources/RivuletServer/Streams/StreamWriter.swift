@@ -82,7 +82,8 @@ struct StreamWriter {
         return core.transport.write(id, head + text, blocks[...])
     }
 
-    /// Does the same for a compressed stream; the body of a new stream begins with a gzip head.
+    /// Writes a head, if any, and the first events of a compressed stream; the body of a new stream begins with a gzip
+    /// head.
     ///
     /// A short text is compressed as a whole, which makes it smaller. The parts of a long text are shared with other
     /// streams.
@@ -111,8 +112,7 @@ struct StreamWriter {
         return (writeParts(own, parts.map(\.blocks), behind: head, to: id, facts), tally)
     }
 
-    /// Answers with an event stream that has a single `bye`, because a browser does not reconnect after any other
-    /// status.
+    /// Answers 200 with a stream that has a single `bye`, because a browser does not reconnect after any other status.
     ///
     /// Source: <Documentation/HTTP.md#change-streams>.
     func answerBye(_ connection: ClientConnection, _ reason: StreamTurnedAway) {

@@ -64,8 +64,8 @@ final class SubscriberGroup {
         count(removed, as: -1)
         var hole = index
         if hole < position {
-            // The last subscriber may not have been written to in this pass, so it goes after the subscribers that
-            // have.
+            // The last subscriber may not have been written to in this pass, so it goes after the subscribers that have
+            // been written to.
             position -= 1
             move(position, to: hole, moved)
             hole = position
@@ -270,7 +270,7 @@ struct Subscriber {
 
 /// The form in which a group's member gets the next entry of its group's log.
 ///
-/// It is one byte, because each delivery finds runs of members with the same form by comparing it.
+/// It is one byte, because each delivery compares the forms of successive members.
 struct SubscriberForm: OptionSet, Sendable {
     let rawValue: UInt8
 
