@@ -53,7 +53,13 @@ import Testing
         ("@Wrapped(Clamped.self, 0...1) var x: Double", "Clamped<Double>"),
         ("@Wrapped(RivuletObservation.Clamped.self, 0...1) var x = 0.5", "RivuletObservation.Clamped<Double>"),
         ("@Wrapped(Clamped.self, -5...5) var x = -1", "Clamped<Int>"),
-        ("@Wrapped(Clamped<Int>.self, 0...1) var x = 1", "Clamped<Int>"),
+        ("@Wrapped(Clamped<Int>.self, 0...1) var x = 1", "Clamped<Int>._$Kind.Of<Int>"),
+        ("@Wrapped(Step<Ten>.self) var x = 1", "Step<Ten>._$Kind.Of<Int>"),
+        ("@Wrapped(Rivulet::Clamped.self, 0...1) var x = 1", "Rivulet::Clamped<Int>"),
+        ("@Wrapped(Other.Clamped.self, 0...1) var x = 1", "Other.Clamped._$Kind.Of<Int>"),
+        ("@Wrapped(Other::Clamped.self) var x = 1", "Other::Clamped._$Kind.Of<Int>"),
+        ("@Wrapped(Other.Box.self) var x = 1", "Other.Box._$Kind.Of<Int>"),
+        ("@Wrapped(Other.Presented.self) var x = 1", "Other.Presented._$Kind.Of<Int>"),
         ("@Wrapped(Trimmed.self, 40, projected: true) var x = \"\"", "Trimmed._$Kind.Of<String>"),
         ("@Wrapped(Boxed.self) var x = Limits()", "Boxed._$Kind.Of<Limits>"),
         ("@Wrapped(Boxed.self) var x = [Int]()", "Boxed._$Kind.Of<[Int]>"),
@@ -113,6 +119,14 @@ import Testing
             "generic", "'@Wrapped' needs the kind 'Boxed', because Swift cannot infer the type argument of 'Box'",
             "@Wrapped(Box.self) var x = 1", "Box.self"
         ),
+        (
+            "missingRange", "'Clamped' needs a range, such as '@Wrapped(Clamped.self, 0...100)'",
+            "@Wrapped(Clamped.self, projected: true) var x = 1", "Clamped.self"
+        ),
+        (
+            "label", "'@Wrapped' takes the configuration without a label: remove 'config:'",
+            "@Wrapped(Clamped.self, config: 0...9) var x = 1", "config: 0...9"
+        ),
     ])
     func `a declaration that cannot be wrapped is one error`(id: String, message: String, member: String, node: String)
     {
@@ -151,7 +165,14 @@ import Testing
         ("@Wrapped(W.self) let x = 1", "Replace 'let' with 'var'", "@Wrapped(W.self) var x = 1"),
         ("@Wrapped(W.self) var x = f()", "Add the type", "@Wrapped(W.self) var x: <#Type#> = f()"),
         ("@Wrapped(Box.self) var x = 1", "Replace 'Box' with 'Boxed'", "@Wrapped(Boxed.self) var x = 1"),
+        ("@Wrapped(OmitCoding) var x = 1", "Replace 'OmitCoding' with 'Omitted'", "@Wrapped(Omitted.self) var x = 1"),
         ("@Wrapped(W) var x = 1", "Add '.self'", "@Wrapped(W.self) var x = 1"),
+        ("@Wrapped(Clamped.self) var x = 1", "Add the range", "@Wrapped(Clamped.self, <#range#>) var x = 1"),
+        ("@Wrapped(Clamped) var x = 1", "Add the range", "@Wrapped(Clamped.self, <#range#>) var x = 1"),
+        (
+            "@Wrapped(W.self, config: 3, projected: true) var x = 1", "Remove 'config:'",
+            "@Wrapped(W.self, 3, projected: true) var x = 1"
+        ),
         (
             "@Wrapped(W.self) @ObservationStateIgnored\n    var x = 1", "Remove '@ObservationStateIgnored'",
             "@Wrapped(W.self)\n    var x = 1"
@@ -167,10 +188,21 @@ import Testing
         #expect(fixed?.source == "@ObservableState struct S {\n    \(expected)\n}")
     }
 
-    @Test(arguments: ["@Wrapped(Omitted.self)", "@Wrapped(OmitCoding<Int>.self)", "@Transient @Wrapped(W.self)"])
-    func `a field that is not on disk needs a value`(attributes: String) {
+    @Test(arguments: [
+        ("@Wrapped(Omitted.self)", "a field in Omitted"),
+        ("@Wrapped(OmitCoding<Int>.self)", "a field in OmitCoding"),
+        ("@Wrapped(RivuletObservation.Omitted.self)", "a field in Omitted"),
+        ("@Transient @Wrapped(W.self)", "a field with @Transient"),
+    ])
+    func `a field that is not on disk needs a value`(attributes: String, cause: String) {
         let required = faults(in: "@ObservableState struct S {\n    \(attributes) var x: Int\n}")
         #expect(required.map(\.id) == [MessageID(domain: "Rivulet", id: "unstoredWithoutValue")])
+        #expect(required.first?.message.contains("because \(cause) is not on disk") == true)
         #expect(faults(in: "@ObservableState struct S {\n    \(attributes) var x: Int?\n}").isEmpty)
+    }
+
+    @Test func `a wrapper of another module is not taken for Rivulet's`() {
+        #expect(faults(in: "@ObservableState struct S {\n    @Wrapped(Other.Omitted.self) var x: Int\n}").isEmpty)
+        #expect(faults(in: "@ObservableState struct S {\n    @Wrapped(Other.Clamped.self) var x = 1\n}").isEmpty)
     }
 }

@@ -45,7 +45,9 @@ extension SharedApp {
         unavailable,
         message: """
             an app needs this function, which is not async: \
-            func reduce(into state: inout State, event: MyEvent) throws, where MyEvent is an enum with @AppEvent
+            func reduce(into state: inout AppState<P, T>, event: E) throws; \
+            P and T are the types of the halves, and E is an enum with @AppEvent. \
+            The shorter "inout State" needs a typealias State in the app
             """
     )
     public func reduce(into state: inout State, event: Event) throws {

@@ -9,6 +9,8 @@ enum WrappedDiagnostic: DiagnosticMessage {
     case otherForm
     case notOptional
     case generic(wrapper: String, kind: String)
+    case label(String)
+    case missingRange
 
     var message: String {
         switch self {
@@ -34,6 +36,10 @@ enum WrappedDiagnostic: DiagnosticMessage {
             "'Presented' needs an optional field, which is nil while nothing is shown"
         case .generic(let wrapper, let kind):
             "'@Wrapped' needs the kind '\(kind)', because Swift cannot infer the type argument of '\(wrapper)'"
+        case .label(let label):
+            "'@Wrapped' takes the configuration without a label: remove '\(label):'"
+        case .missingRange:
+            "'Clamped' needs a range, such as '@Wrapped(Clamped.self, 0...100)'"
         }
     }
 
@@ -49,6 +55,8 @@ enum WrappedDiagnostic: DiagnosticMessage {
         case .otherForm: "otherForm"
         case .notOptional: "notOptional"
         case .generic: "generic"
+        case .label: "label"
+        case .missingRange: "missingRange"
         }
     }
 }

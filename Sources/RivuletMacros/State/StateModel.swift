@@ -162,7 +162,7 @@ struct StateModel {
 
     private static func field(_ member: DeclSyntax, _ diagnostics: inout [Diagnostic]) -> Field? {
         guard let variable = member.as(VariableDeclSyntax.self), !variable.isTypeMember else { return nil }
-        if let fault = variable.kindFault {
+        if let fault = WrappedArguments(variable.attributes)?.fault {
             diagnostics.append(fault)
             return nil
         }

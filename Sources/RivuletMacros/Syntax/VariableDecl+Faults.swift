@@ -34,21 +34,21 @@ extension VariableDeclSyntax {
         let cause: String
         if attributes.attribute(named: "Transient") != nil, attributes.attribute(named: "Replaceable") == nil {
             cause = "a field with @Transient"
-        } else if isOmitted {
-            cause = "a field in OmitCoding"
+        } else if let omittingName {
+            cause = "a field in \(omittingName)"
         } else {
             return nil
         }
         return fault(.unstoredWithoutValue(name: binding.pattern.trimmedDescription, by: cause), binding.pattern)
     }
 
-    /// True if the field is in the wrapper that leaves it out of JSON.
-    private var isOmitted: Bool {
+    /// The name of the wrapper or the kind that leaves the field out of JSON.
+    private var omittingName: String? {
         guard let attribute = attributes.wrapper, case .model(let wrapper) = WrapperModel.parse(attribute, on: self)
         else {
-            return false
+            return nil
         }
-        return wrapper.isOmitted
+        return wrapper.omittingName
     }
 
     /// True if every name has a value before any assignment.
@@ -82,7 +82,7 @@ extension VariableDeclSyntax {
             case "ObservationTracked":
                 return fault(message, attribute, SourceFix.use("@ObservationStateTracked", insteadOf: attribute))
             default:
-                guard let kind = Self.wrapperKinds[attribute.lastName] else { continue }
+                guard let kind = attribute.nameInRivulet.flatMap({ Self.wrapperKinds[$0] }) else { continue }
                 return fault(message, attribute, wrapping(attribute, in: kind))
             }
         }

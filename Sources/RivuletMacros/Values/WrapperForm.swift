@@ -22,12 +22,13 @@ enum WrapperForm {
 
     /// Returns the code for the wrapper's type.
     ///
-    /// The long form names it. In the short form the value's type completes a kind of wrappers or `Clamped`, and a
-    /// wrapper that is not generic is its own kind. A type with type arguments is complete.
+    /// The long form names it. In the short form the value's type completes a kind of wrappers or `Clamped`. A wrapper
+    /// that is not generic, or has its type arguments, is its own kind.
     func wrapper(_ base: ExprSyntax, of type: String) -> String {
         let text = base.trimmedDescription
-        if self == .long || base.is(GenericSpecializationExprSyntax.self) { return text }
-        return base.typeName == "Clamped" ? "\(text)<\(type)>" : "\(text)._$Kind.Of<\(type)>"
+        if self == .long { return text }
+        let isClamped = base.nameInRivulet == "Clamped" && !base.is(GenericSpecializationExprSyntax.self)
+        return isClamped ? "\(text)<\(type)>" : "\(text)._$Kind.Of<\(type)>"
     }
 
     /// Returns the code for the wrapper's name: only the running program knows the wrapper of a kind.
@@ -74,7 +75,7 @@ enum WrapperForm {
 
     /// Returns the error of a field whose type does not fit the kind, as far as the source shows it.
     func typeFault(_ base: ExprSyntax, of binding: PatternBindingSyntax) -> Diagnostic? {
-        guard self == .short, base.typeName == "Presented", binding.typeAnnotation == nil else { return nil }
+        guard self == .short, base.nameInRivulet == "Presented", binding.typeAnnotation == nil else { return nil }
         // Any other type may be an alias of an optional type.
         guard binding.initializer?.value.literalType != nil else { return nil }
         return diagnostic(WrappedDiagnostic.notOptional, binding.pattern, nil)
@@ -107,31 +108,6 @@ enum WrapperForm {
     }
 }
 
-extension VariableDeclSyntax {
-    /// The kinds of the generic wrappers whose type arguments Swift cannot infer.
-    private static let kinds = ["Box": "Boxed", "OmitCoding": "Omitted", "PresentationState": "Presented"]
-
-    /// The error of `@Wrapped(Box.self)`, which `@ObservableState` reports: the compiler does not expand such a
-    /// `@Wrapped`.
-    var kindFault: Diagnostic? {
-        guard
-            let attribute = attributes.attribute(named: "Wrapped"),
-            let wrapper = attribute.arguments?.as(LabeledExprListSyntax.self)?.first?.expression,
-            let base = wrapper.as(MemberAccessExprSyntax.self)?.base,
-            !base.is(GenericSpecializationExprSyntax.self),
-            let kind = Self.kinds[base.typeName]
-        else { return nil }
-        let fix = SourceFix.replace(
-            wrapper,
-            with: "\(kind).self",
-            "Replace '\(base.typeName)' with '\(kind)'",
-            id: "kind"
-        )
-        let message = WrappedDiagnostic.generic(wrapper: base.typeName, kind: kind)
-        return Diagnostic(node: wrapper, message: message, fixIts: [fix])
-    }
-}
-
 extension AttributeListSyntax {
     /// The attribute that puts a field in a wrapper; with both forms it is the long one.
     var wrapper: AttributeSyntax? {
@@ -141,8 +117,8 @@ extension AttributeListSyntax {
 
 extension ExprSyntax {
     /// The name of a type, without module and type arguments.
-    var typeName: String {
+    fileprivate var typeName: String {
         let text = trimmedDescription.prefix { $0 != "<" }
-        return String(text.split(separator: ".").last ?? text)
+        return String(text.split { $0 == "." || $0 == ":" }.last ?? text)
     }
 }

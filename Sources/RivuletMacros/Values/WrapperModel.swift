@@ -13,8 +13,10 @@ struct WrapperModel {
     let wrapper: String
     /// The code for the wrapper's name, as a string without module and type arguments.
     let wrapperName: String
-    /// True for `OmitCoding`, which leaves the field out of JSON; a macro cannot recognise other such wrappers.
-    let isOmitted: Bool
+    /// The name of the wrapper or the kind, as the author wrote it, if it leaves the field out of JSON.
+    ///
+    /// Another wrapper that omits its field cannot be recognised here.
+    let omittingName: String?
     let config: String?
     let isProjected: Bool
 
@@ -63,7 +65,11 @@ struct WrapperModel {
             let reference = wrapper.expression.as(MemberAccessExprSyntax.self),
             let base = reference.base,
             reference.declName.baseName.tokenKind == .keyword(.self)
-        else { return form.fault(.invalidWrapperExpression, wrapper.expression, SourceFix.addSelf(wrapper.expression)) }
+        else {
+            // `@ObservableState` reports the errors of generic wrappers, with or without `.self`.
+            if form == .short, WrappedArguments(variable.attributes)?.fault != nil { return .diagnostics([]) }
+            return form.fault(.invalidWrapperExpression, wrapper.expression, SourceFix.addSelf(wrapper.expression))
+        }
         if let diagnostic = form.attributeFault(node, variable.attributes) ?? form.typeFault(base, of: binding) {
             return .diagnostics([diagnostic])
         }
@@ -76,7 +82,7 @@ struct WrapperModel {
                 initializer: binding.initializer?.value.trimmedDescription,
                 wrapper: form.wrapper(base, of: type),
                 wrapperName: form.wrapperName(base, of: type),
-                isOmitted: ["OmitCoding", "Omitted"].contains(base.typeName),
+                omittingName: base.nameInRivulet.flatMap { ["OmitCoding", "Omitted"].contains($0) ? $0 : nil },
                 config: form.config(arguments)?.expression.trimmedDescription,
                 isProjected: projected?.as(BooleanLiteralExprSyntax.self)?.literal.tokenKind == .keyword(.true)
             )

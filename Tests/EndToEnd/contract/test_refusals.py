@@ -85,7 +85,9 @@ def test_a_field_that_is_not_on_disk_needs_a_value(tmp_path):
     assert len(found) == 1 and found[0].startswith("'x' needs an initial value"), found
     omitted = "@ObservableStateWrapper(OmitCoding<Int>.self) @ObservationStateIgnored var x: Int"
     found = errors(tmp_path, f"@ObservableState struct A {{ {omitted} }}")
-    assert len(found) == 1 and found[0].startswith("'x' needs an initial value"), found
+    assert len(found) == 1 and found[0].startswith("'x' needs an initial value, because a field in OmitCoding"), found
+    found = errors(tmp_path, "@ObservableState struct A { @Wrapped(Omitted.self) var x: Int }")
+    assert len(found) == 1 and found[0].startswith("'x' needs an initial value, because a field in Omitted "), found
 
 
 @pytest.mark.parametrize(("field", "message"), [
@@ -102,11 +104,44 @@ def test_a_field_that_cannot_be_wrapped_is_one_error(tmp_path, field, message):
 @pytest.mark.parametrize(("field", "message"), [
     ("@Wrapped(Clamped.self, 0...9) let x = 1", "'@Wrapped' needs a 'var'"),
     ("@Wrapped(Box.self) var x = 1", "'@Wrapped' needs the kind 'Boxed'"),
+    ("@Wrapped(Box) var x = 1", "'@Wrapped' needs the kind 'Boxed'"),
+    ("@Wrapped(Boxed) var x = 1", "'@Wrapped' needs a wrapper or a kind of wrappers with '.self'"),
+    ("@Wrapped(Clamped, 0...9) var x = 1", "'@Wrapped' needs a wrapper or a kind of wrappers with '.self'"),
+    ("@Wrapped(Clamped.self, config: 0...9) var x = 1", "remove 'config:'"),
+    ("@Wrapped(Clamped<Int>.self) var x = 1", "'Clamped' needs a range"),
     ("@ObservableStateWrapper(Box<Int>.self) @ObservationStateIgnored @Wrapped(Boxed.self) var x: Int = 1", "remove one"),
 ])
 def test_a_field_that_the_compiler_refuses_too_has_an_error_with_the_remedy(tmp_path, field, message):
     found = errors(tmp_path, f"@ObservableState struct A {{ {field} }}")
     assert len(found) == 2 and any(message in error for error in found), found
+
+
+@pytest.mark.parametrize("argument", ["Clamped", "Clamped.self"])
+def test_a_clamped_field_without_a_range_has_an_error_with_the_remedy(tmp_path, argument):
+    """The compiler has two errors of its own, because it cannot infer the type argument."""
+    found = errors(tmp_path, f"@ObservableState struct A {{ @Wrapped({argument}) var x = 1 }}")
+    assert len(found) == 3 and any("'Clamped' needs a range, such as '@Wrapped(Clamped.self, 0...100)'" in error for error in found), found
+
+
+OTHER = """protocol Size { static var value: Int { get } }
+enum Ten: Size { static var value: Int { 10 } }
+struct Stepped<S: Size, Value: BinaryInteger>: ObservableWrapper {
+    var wrappedValue: Value
+    static func makeWrapper(from value: Value, config: Void) -> Stepped { Stepped(wrappedValue: value - value % Value(S.value)) }
+}
+enum Step<S: Size>: WrapperKind { typealias Of<Value: BinaryInteger> = Stepped<S, Value> }
+enum Other { struct Clamped: ObservableWrapper {
+    var wrappedValue: Int
+    static func makeWrapper(from value: Int, config: Void) -> Clamped { Clamped(wrappedValue: value) }
+} }"""
+
+
+@pytest.mark.parametrize("wrapper", [
+    "Step<Ten>.self", "Box<Int>.self", "Clamped<Int>.self, 0...9", "RivuletObservation.Clamped.self, 0...9",
+    "RivuletObservation::Clamped.self, 0...9", "Other.Clamped.self",
+])
+def test_a_wrapper_with_type_arguments_or_with_a_module_is_no_error(tmp_path, wrapper):
+    assert errors(tmp_path, f"{OTHER}\n@ObservableState struct A {{ @Wrapped({wrapper}) var x = 12 }}") == []
 
 
 def test_a_wrapped_field_outside_of_a_state_is_one_error(tmp_path):
@@ -134,7 +169,19 @@ struct App: AppDefinition {{
 def test_an_app_without_its_reducer_has_an_error_with_the_form(tmp_path, reduce):
     conformance, form = errors(tmp_path, reducing(reduce))
     assert conformance == "type 'App' does not conform to protocol 'SharedApp'"
-    assert "func reduce(into state: inout State, event: MyEvent) throws" in form
+    assert "func reduce(into state: inout AppState<P, T>, event: E) throws" in form
+
+
+def test_the_form_of_the_error_compiles_with_the_types_of_the_app(tmp_path):
+    _, message = errors(tmp_path, reducing(""))
+    form = re.search(r"func reduce\(.*?\) throws", message)[0].replace("<P, T>", "<S, EmptyTransient>")
+    assert errors(tmp_path, reducing(form + " {}")) == []
+
+
+def test_the_shorter_form_needs_the_type_alias_that_the_error_names(tmp_path):
+    shorter = "func reduce(into state: inout State, event: E) throws {}"
+    assert "typealias State" in errors(tmp_path, reducing(shorter))[1]
+    assert errors(tmp_path, reducing(f"typealias State = AppState<S, EmptyTransient>\n    {shorter}")) == []
 
 
 def test_an_app_whose_reducer_does_not_throw_is_no_error(tmp_path):
