@@ -23,7 +23,7 @@ struct DiskReserve {
     mutating func take() -> Bool {
         guard byteCount > 0, !isHeld else { return true }
         isHeld = allocate(byteCount)
-        // A partial allocation is given back.
+        // A partial allocation is released.
         if !isHeld { cut() }
         return isHeld
     }

@@ -123,8 +123,8 @@ final class SubscriberGroup {
     /// Adds an event for all subscribers.
     func append(_ block: StreamBlock, cursor: String) { log.append(block, cursor: cursor) }
 
-    /// Writes the log to the members that lack a part of it; false if the budget of writes or the room in this turn is
-    /// spent first.
+    /// Writes the log to the members that lack a part of it; false if the budget of writes or the turn's room is spent
+    /// first.
     ///
     /// All entries since the last write to a subscriber are one write. Blocked members are left out.
     func flush(to transport: any ConnectionTransport, now: UInt64, budget: inout Int, _ coder: StreamCoder) -> Bool {

@@ -16,8 +16,8 @@ package enum MadeSession {
 /// Makes a session from data that was read.
 ///
 /// The session is as storage has it, or a new one. A new session has the epoch `newEpoch`, or a random epoch if the
-/// app's default state varies. If its state is the one that the streams of `earlier` have seen, it continues that
-/// incarnation with its streams.
+/// app's default state varies. If its state is the state that the streams of `earlier` have seen, the session continues
+/// that incarnation with these streams.
 ///
 /// It throws `SessionError.unreadable` if the stored document cannot be read as this app's state.
 package typealias SessionMaker =

@@ -32,11 +32,10 @@ extension JSONSchema {
         return holdsTransient(besides: &types)
     }
 
-    /// Returns true if any part of the value is never on disk, except for parts of the types in `types`; the visited
-    /// types are added to `types`.
+    /// Returns true if any part of the value is never on disk, except for parts of the types in `types`.
     ///
-    /// A visited type has no such part, or the search would have ended there. This also ends the search in a type that
-    /// contains itself.
+    /// The visited types are added to `types`. A visited type has no such part, or the search would have ended there.
+    /// This also ends the search in a type that contains itself.
     private func holdsTransient(besides types: inout Set<ObjectIdentifier>) -> Bool {
         switch self {
         case .annotated(let schema, let annotations):

@@ -53,10 +53,9 @@ package struct ReadableDocument {
         return write(path, &writer) ? writer.keyedRecords?.ids[0] : nil
     }
 
-    /// Returns the positions of the elements that a key path names by id, by the index of the id among the path's
-    /// tokens.
+    /// Returns the positions of the elements that a key path names by id.
     ///
-    /// The result is nil if there is no value at the path.
+    /// Each key of the result is the index of the id among the path's tokens. The result is nil if there is no value at the path.
     func positions(along path: JSONPointer) -> [Int: Int]? {
         var writer = JSONWriter(notingKeyed: true)
         guard write(path, &writer) else { return nil }

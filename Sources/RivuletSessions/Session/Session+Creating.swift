@@ -5,9 +5,9 @@ import RivuletObservation
 extension Session {
     /// Stores the session at version 0 if it is not stored yet.
     ///
-    /// `state` is a reader of a request body, positioned at a partial document that is merged into the default. If it
-    /// is nil, the session begins with the default. A strict creation is refused if a wrapper would change a value of
-    /// the document.
+    /// `state` is a reader, positioned at a partial document that is merged into the default. It reads a request body,
+    /// or the document of a fork. If it is nil, the session begins with the default. A strict creation is refused if a
+    /// wrapper would change a value of the document.
     package func create(state document: JSONReader?, isStrict: Bool, reply: @escaping SessionReply<CreateAnswer>) {
         recordUse()
         do throws(SessionError) {
@@ -85,9 +85,9 @@ extension Session {
 }
 
 extension Coercion {
-    /// Returns the coercion with its path from the root of the request body, with indices in place of element ids.
+    /// Returns the coercion with its path from the root of the reader's text, with indices in place of element ids.
     ///
-    /// `state` is a reader of that body, positioned at the member that holds the state.
+    /// The text is a request body, or the document of a fork. `state` is its reader, positioned at the state.
     fileprivate func placed(in state: JSONReader) -> Coercion {
         var reader = state
         do throws(JSONError) {

@@ -8,7 +8,7 @@ struct SessionEffects {
     private var hasBegunLoaded = false
     /// True if no effect begins any more.
     private(set) var hasStopped = false
-    /// The log rate limiter for events of effects that fail.
+    /// The log rate limiter for failed events of effects.
     private var failures = LogRateLimiter()
 
     /// Returns true once: the effects of a loaded session begin at the first call.

@@ -24,8 +24,8 @@ struct SessionLog {
     ///
     /// Storage drops old entries only up to a snapshot.
     private static let snapshotsPerLogAge: Int64 = 8
-    /// A log with `snapshotVersionsMax` versions gets a snapshot only if its size is at least this fraction, 1/16, of
-    /// the last snapshot's size.
+    /// A log that has reached `snapshotVersionsMax` versions needs this fraction, 1/16, of the last snapshot's size
+    /// before its next snapshot.
     ///
     /// So a large state is not written whole for a few bytes of changes.
     private static let snapshotShareMin = 16

@@ -73,8 +73,8 @@ struct SessionMachine: ~Copyable {
 
     /// True if storage has the session.
     ///
-    /// This is a pattern match, because it is read several times in each dispatch: `!= nil` of an optional value that
-    /// is `Equatable` copies that value.
+    /// This is a pattern match, because each dispatch reads it several times. The comparison `!= nil` copies a value
+    /// that is `Equatable`.
     var isStored: Bool { if case .some = storedHead { true } else { false } }
 
     /// True if nothing is queued or under way.

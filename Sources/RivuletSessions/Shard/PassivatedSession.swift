@@ -53,7 +53,7 @@ package struct PassivatedSession {
     private static var bytesMin: Int { 512 }
     /// The most paths for which it keeps the last change.
     private static var indexEntriesMax: Int { 16 }
-    /// The most bytes that those paths take.
+    /// The most bytes of these paths.
     private static var indexBytesMax: Int { 8_192 }
 
     var isWatched: Bool { !groups.isEmpty }
@@ -87,8 +87,7 @@ struct ResumedSession {
     let stateBytes: Int
     let streams: SessionStreams.Passivated
 
-    /// Restores the state; nil if the stored session has changed since, or if the state is not the one that the streams
-    /// have seen.
+    /// Restores the state; nil if the stored session has changed since, or if its streams have seen another state.
     init?(_ earlier: PassivatedSession, loaded: Session.Beginning) {
         let (machine, isStored) = (earlier.machine, loaded.stored != nil)
         guard machine.isStored == isStored, machine.position.version == loaded.version,

@@ -27,7 +27,8 @@ package protocol HostedStore: Sendable {
     /// The collection of the items.
     var collection: ItemCollection { get }
 
-    /// The items of a collection that cannot be read: first the damaged ones, then the ones that the store cannot take.
+    /// The items of a collection that cannot be read: first the damaged items, then the items that the store cannot
+    /// take.
     func faults(in contents: StoredCollection) -> [DamagedItem]
 
     /// Waits until the items are loaded.

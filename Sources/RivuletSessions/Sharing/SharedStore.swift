@@ -13,8 +13,8 @@ public struct SharedStore<App: AppDefinition>: Sendable {
 
     /// Serves a store under a name.
     ///
-    /// Clients can write items with any identifier that can end a URL. It has 1 to 1,024 bytes without a NUL, and is
-    /// not `.`, `..`, `events` or `operations`.
+    /// Clients can write items with any identifier that can end a URL. Such an identifier has 1 to 1,024 bytes without
+    /// a NUL, and is not `.`, `..`, `events` or `operations`.
     public init<Item: StorableItem>(_ name: String, _ store: Store<Item>) where App: SharingApp {
         resource = SharedResource(name, store)
     }

@@ -62,7 +62,8 @@ final class StoreFeed<Item: StorableItem>: SharedFeed {
             if let first = render(found.first) {
                 return SharedTake(events: events, first: first, version: found.version)
             }
-            // If the first events are too large, the new subscriber gets a `reset`. Existing subscribers do not.
+            // If the first events are too large, the new subscriber gets a `reset`. Existing subscribers get no
+            // `reset`.
             var take = try take(joining: .lost(.historyGone))
             take.events = events + take.events
             return take

@@ -10,8 +10,9 @@ import RivuletSchema
 struct VisibleEpoch: Sendable {
     /// The hash of the shape, the same in every process of a build.
     private let shape: UInt64
-    /// True if the default state differs each time it is made, so that a session that is not stored gets a new epoch at
-    /// each load.
+    /// True if the default state differs each time it is made.
+    ///
+    /// An unstored session then gets a new epoch at each load.
     let isDefaultVarying: Bool
 
     /// Computes the shape of an app's state, once for all its sessions.

@@ -80,7 +80,7 @@ public protocol PastStorage: Sendable {
     ///
     /// The answer has at most `limit` entries (but at least 1 if there is a later entry), and fewer if they are large.
     /// So an empty array means that the reader is up to date. The answer is nil if the session is gone or has another
-    /// epoch, if the entry after `version` was dropped, or if `version` lies beyond the head.
+    /// epoch. It is also nil if the entry after `version` was dropped, or if `version` lies beyond the head.
     func history(
         _ key: SessionKey,
         epoch: String,

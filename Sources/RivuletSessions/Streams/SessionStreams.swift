@@ -212,8 +212,8 @@ final class SessionStreams {
         return waiting.has(key) ? .more : .nothing
     }
 
-    /// The snapshot with which streams of the group began a moment ago, and the change from there to the current state;
-    /// nil if there is none.
+    /// The snapshot with which streams of the group began a moment ago, and the change from it to the current state;
+    /// nil if there is no such snapshot.
     private func sharedBeginning(
         _ key: SharedSnapshots.Key,
         of group: StreamGroupKey,

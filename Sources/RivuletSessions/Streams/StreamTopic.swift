@@ -11,7 +11,7 @@ package struct StreamTopic: Hashable, Sendable {
     package let format: StreamFormat
     /// The least time between two changes, which are merged meanwhile; nil if each change is sent at once.
     package let interval: Duration?
-    /// True if the paths differ from those with which the stream was opened, so that its cursors name them.
+    /// True if the paths differ from the paths with which the stream was opened; its cursors then name the paths.
     package let isRepathed: Bool
 
     package init(
