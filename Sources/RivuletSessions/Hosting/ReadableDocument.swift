@@ -55,7 +55,8 @@ package struct ReadableDocument {
 
     /// Returns the positions of the elements that a key path names by id.
     ///
-    /// Each key of the result is the index of the id among the path's tokens. The result is nil if there is no value at the path.
+    /// Each key of the result is the index of the id among the path's tokens. The result is nil if the path has no
+    /// value.
     func positions(along path: JSONPointer) -> [Int: Int]? {
         var writer = JSONWriter(notingKeyed: true)
         guard write(path, &writer) else { return nil }
