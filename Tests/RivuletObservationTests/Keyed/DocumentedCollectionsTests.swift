@@ -52,14 +52,14 @@ struct DocumentedCollectionsTests {
         errands[id: "a"]?.isDone = true  // in place
         errands[id: "b"] = nil  // removes
         errands[id: "c"] = Errand(id: "c")  // appends, or replaces the element of this id
-        errands.append(Errand(id: "c", title: "Dust"))  // leaves the known one as it is: (inserted: false, index: 1)
-        errands.updateOrAppend(Errand(id: "c", title: "Dust"))  // replaces it
+        errands.append(Errand(id: "c", title: "Dust"))  // no change, as the id exists: (inserted: false, index: 1)
+        errands.updateOrAppend(Errand(id: "c", title: "Dust"))  // replaces the element
         errands.insert(Errand(id: "d"), at: 0)
-        errands.move(id: "d", to: 2)  // it is at position 2 then
+        errands.move(id: "d", to: 2)  // its new position
         errands.sort { $0.title < $1.title }
         errands.removeAll { $0.isDone }
-        let titles = errands.map(\.title)  // a RandomAccessCollection
-        let position = errands.index(id: "c")  // of positions, which start at 0
+        let titles = errands.map(\.title)  // the collection is a RandomAccessCollection
+        let position = errands.index(id: "c")  // the position, from 0
         #expect(titles == ["", "Dust"])
         #expect(position == 1)
         #expect(errands.append(Errand(id: "c")) == (false, 1))
