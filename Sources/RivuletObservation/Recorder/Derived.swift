@@ -5,11 +5,11 @@
 /// open.update(to: state, after: recording.changes)
 /// ```
 ///
-/// Returning, comparing or encoding a nested state as a whole is a read of all its fields. Reading a field of a nested
-/// state is a read of that field only. Counting or walking a keyed collection is a read of the set and the order of its
-/// elements; a field of an element is read only by its own access. Reads of members with `@ObservationStateIgnored` and
-/// of the output of mirrors are not recorded. A computation that reads an omitted field is repeated at every update,
-/// because the field's changes are not reported.
+/// Comparing or encoding a nested state as a whole is a read of all its fields. So is returning it, unless the
+/// computation also reads one of its fields. Reading a field of a nested state is a read of that field only. Counting
+/// or walking a keyed collection is a read of the set and the order of its elements; a field of an element is read only
+/// by its own access. Reads of members with `@ObservationStateIgnored` and of the output of mirrors are not recorded. A
+/// computation that reads an omitted field is repeated at every update, because the field's changes are not reported.
 public struct Derived<State: ObservableState, Value> {
     /// The value as of the last computation.
     public private(set) var value: Value
