@@ -11,8 +11,9 @@ struct SubscriberState: Hashable, Sendable {
         case live
         /// The state while it is in a group and a part of its last write waits for the kernel.
         case blocked
-        /// The state while it is in no group and a part of its last write waits; then it asks for the changes after its
-        /// cursor.
+        /// The state while it is in no group and a part of its last write waits for the kernel.
+        ///
+        /// After that, it asks for the changes after its cursor.
         case behind
         /// The state while its session is asked for the changes after its cursor.
         case asking

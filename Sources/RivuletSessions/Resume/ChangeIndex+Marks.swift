@@ -22,7 +22,7 @@ extension ChangeIndex {
         private(set) var written: Cursor.Position?
         /// The last insertions and removals of an element, oldest first.
         ///
-        /// The first insertion or removal that a reader missed shows if the reader knows the element.
+        /// A reader knows the element if the first of these changes that it missed is a removal.
         private(set) var comings: [Coming] = []
         /// The position of the last insertion or removal that is no longer in `comings`.
         private(set) var forgotten: Cursor.Position?

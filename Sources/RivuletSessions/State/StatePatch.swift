@@ -1,12 +1,12 @@
 import RivuletJSON
 import RivuletObservation
 
-/// A patch from the document at one key path, as its reader has it, to the present one.
+/// A patch that leads from the document that a reader has at one key path to the present document.
 ///
 /// Source: RFC 6902.
 struct StatePatch {
-    /// The most elements of one collection that are added, removed and moved one by one; with more, the collection is
-    /// replaced.
+    /// The most elements of one collection that are added, removed and moved one by one; with more such changes, the
+    /// collection is replaced.
     static let elementsMax = 64
 
     private let root: JSONPointer
@@ -20,7 +20,7 @@ struct StatePatch {
     /// The collections to replace; true once the replacement is written.
     private var replaced: [PathText: Bool] = [:]
 
-    /// The error for changes that are not known exactly enough.
+    /// The error for changes that do not give exact positions.
     private struct Inexact: Error {}
 
     private init(root: JSONPointer, from old: ReadableDocument?, to new: ReadableDocument) {
@@ -141,8 +141,8 @@ struct StatePatch {
         }
         guard change.operation != .move, let value = change.value else { throw Inexact() }
         let (pointer, isElement) = try pointer(of: path)
-        // Without the old document, only a member at the top may be missing, because only fields of views come and go.
-        // An `add` of an existing member replaces it.
+        // If the old document is unknown, only a top-level member may be new to the reader, because only fields of
+        // views appear and disappear. An `add` of an existing member replaces it.
         let isThere = isElement || old.map { $0.json(path) != nil } ?? (path.tokens.count > 1)
         writer.operation(isThere ? "replace" : "add", at: pointer, value: value)
     }
