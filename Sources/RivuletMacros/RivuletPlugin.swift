@@ -8,6 +8,7 @@ import SwiftSyntaxMacros
 struct RivuletPlugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [
         AppEventMacro.self,
+        InternalMacro.self,
         MarkerMacro.self,
         ObservableStateMacro.self,
         ObservableStateWrapperMacro.self,

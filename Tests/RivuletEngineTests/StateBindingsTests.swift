@@ -8,7 +8,7 @@ import RivuletObservation
 import Testing
 
 @Suite struct StateBindingsTests {
-    private let schema = TallyApp.State.jsonSchema
+    private let state = TallyApp().defaultState
 
     private func event(_ path: String, _ value: String, in bindings: [StateBinding<TallyEvent>]) throws -> TallyEvent? {
         var reader = JSONReader(Array(value.utf8))
@@ -16,7 +16,7 @@ import Testing
     }
 
     private func fault(_ bindings: StateBinding<TallyEvent>...) -> String? {
-        StateBindings(bindings).fault(in: schema)
+        StateBindings(bindings).fault(in: state)
     }
 
     @Test func `a value becomes the event of its path's binding`() throws {
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `bindings that fit the state have no fault, as functions and as closures`() {
-        #expect(StateBindings(TallyApp().bindings).fault(in: schema) == nil)
+        #expect(StateBindings(TallyApp().bindings).fault(in: state) == nil)
         #expect(fault(StateBinding("/p/ratio") { .ratio($0) }) == nil)
         #expect(fault(StateBinding("/p/items/*/title") { .retitle(id: $0, title: $1) }) == nil)
         #expect(fault(StateBinding("/p/groups/7/items") { (count: [Int]) in .mark(count.count) }) == nil)

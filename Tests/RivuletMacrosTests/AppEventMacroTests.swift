@@ -15,6 +15,7 @@ struct AppEventMacroTests {
                 case setLimits(warnAt: Int, label: String = "x")
                 case pair(Int, Int)
                 @Sensitive case setNote(String?)
+                @Internal case expire(Int)
             }
             """,
             to: #"""
@@ -25,6 +26,7 @@ struct AppEventMacroTests {
                     case setLimits(warnAt: Int, label: String = "x")
                     case pair(Int, Int)
                     @Sensitive case setNote(String?)
+                    @Internal case expire(Int)
 
                     public static var eventCases: [RivuletObservation.EventCase] {
                         [
@@ -34,6 +36,7 @@ struct AppEventMacroTests {
                             RivuletObservation.EventCase("setLimits", payload: [RivuletObservation.EventCase.Payload("warnAt", (Int).self), RivuletObservation.EventCase.Payload("label", (String).self, hasDefault: true)]),
                             RivuletObservation.EventCase("pair", payload: [RivuletObservation.EventCase.Payload(nil, (Int).self), RivuletObservation.EventCase.Payload(nil, (Int).self)]),
                             RivuletObservation.EventCase("setNote", payload: [RivuletObservation.EventCase.Payload(nil, (String?).self)], isSensitive: true),
+                            RivuletObservation.EventCase("expire", payload: [RivuletObservation.EventCase.Payload(nil, (Int).self)], isInternal: true),
                         ]
                     }
 
@@ -57,6 +60,8 @@ struct AppEventMacroTests {
                                 return Self.pair(try values.value("_0", (Int).self), try values.value("_1", (Int).self))
                             case "setNote":
                                 return Self.setNote(try payload.single((String?).self))
+                            case "expire":
+                                return Self.expire(try payload.single((Int).self))
                             default:
                                 return nil
                             }
@@ -73,12 +78,20 @@ struct AppEventMacroTests {
                         case .setLimits: "setLimits"
                         case .pair: "pair"
                         case .setNote: "setNote"
+                        case .expire: "expire"
                         }
                     }
 
                     public var isSensitive: Swift.Bool {
                         switch self {
                         case .setNote: true
+                        default: false
+                        }
+                    }
+
+                    public var isInternal: Swift.Bool {
+                        switch self {
+                        case .expire: true
                         default: false
                         }
                     }
@@ -107,6 +120,8 @@ struct AppEventMacroTests {
                             }
                         case .setNote(let _0):
                             RivuletObservation.CaseWriter.single("setNote", _0, into: &writer)
+                        case .expire(let _0):
+                            RivuletObservation.CaseWriter.single("expire", _0, into: &writer)
                         }
                     }
                 }
@@ -131,5 +146,25 @@ struct AppEventMacroTests {
         let faults = faults(in: "@AppEvent \(source)")
         #expect(faults.map(\.message) == [message])
         #expect(faults.map(\.node) == [node])
+    }
+
+    @Test(arguments: [
+        "@Internal struct A {}", "struct A { @Internal var x = 1 }", "enum A { @Internal case a }",
+        "@AppEvent enum A { case a\n@Internal static var x = 1 }", "@ObservableState enum A { @Internal case a }",
+        "@AppEvent enum A { case a\nenum B { @Internal case b } }",
+    ])
+    func `an internal mark on anything but an event is an error`(source: String) {
+        let faults = internalFaults(in: source)
+        #expect(
+            faults.map(\.message) == [
+                "'@Internal' marks an event that only the app dispatches: put it on a case of an enum with '@AppEvent'"
+            ]
+        )
+        #expect(faults.map(\.node) == ["@Internal"])
+    }
+
+    @Test func `an internal mark on an event is no error`() {
+        #expect(internalFaults(in: "@AppEvent enum A { case a\n@Internal case b, c(Int) }").isEmpty)
+        #expect(internalFaults(in: "@Rivulet.AppEvent public enum A { @Rivulet.Internal case a }").isEmpty)
     }
 }

@@ -103,6 +103,28 @@ func wrapperFaults(in source: String) -> [ReportedFault] {
     return context.diagnostics.map(ReportedFault.init)
 }
 
+/// The diagnostics of @Internal for a source, with the declarations around the mark as the compiler gives them.
+func internalFaults(in source: String) -> [ReportedFault] {
+    /// Expands the marks of a source in their context.
+    final class Marks: SyntaxVisitor {
+        var faults: [ReportedFault] = []
+
+        override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind {
+            guard
+                node.attributeName.trimmedDescription.hasSuffix("Internal"),
+                let declaration = node.parent?.parent?.asProtocol((any DeclSyntaxProtocol).self)
+            else { return .skipChildren }
+            let context = BasicMacroExpansionContext(lexicalContext: declaration.allMacroLexicalContexts())
+            _ = InternalMacro.expansion(of: node, providingPeersOf: declaration, in: context)
+            faults += context.diagnostics.map(ReportedFault.init)
+            return .skipChildren
+        }
+    }
+    let marks = Marks(viewMode: .sourceAccurate)
+    marks.walk(Parser.parse(source: source))
+    return marks.faults
+}
+
 private let macros: [String: MacroSpec] = [
     "AppEvent": MacroSpec(type: AppEventMacro.self, conformances: ["AppEvent", "EventCoding"]),
     "Ignoring": MacroSpec(type: MarkerMacro.self),

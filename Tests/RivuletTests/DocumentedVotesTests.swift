@@ -31,7 +31,7 @@ struct Trimmed: ObservableWrapper, Equatable, Sendable {
 enum VoteEvent {
     case yes, no
     case ask(String)
-    case close
+    @Internal case close
     case highlight(String?)
 
     var persist: Bool {

@@ -68,6 +68,7 @@ extension AppEvent where Self: EventCoding {
     Decodable,
     names: named(eventName),
     named(isSensitive),
+    named(isInternal),
     named(encodeJSON(into:))
 )
 public macro AppEvent() = #externalMacro(module: "RivuletMacros", type: "AppEventMacro")

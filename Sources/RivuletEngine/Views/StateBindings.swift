@@ -53,7 +53,7 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
     }
 
     /// Returns the reason that the app cannot be hosted; nil if every binding fits the state.
-    package func fault(in state: JSONSchema) -> String? {
+    package func fault<State: JSONCodable>(in state: State) -> String? {
         var known: Set<[String]> = []
         for bound in list {
             let path = bound.binding.path
@@ -64,11 +64,15 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
                 return
                     "the binding \"\(path)\" has \(wildcards) \"*\"; its event takes \(bound.binding.takesID ? "one id" : "no id")"
             }
-            guard let schema = state.schema(at: tokens[...]) else {
+            guard let schema = State.jsonSchema.schema(at: tokens[...]) else {
                 return "the binding \"\(path)\" is for a key path that the state does not have"
             }
             guard !schema.kinds.isDisjoint(with: bound.binding.valueSchema.kinds) else {
                 return "the binding \"\(path)\" takes values of another type than the state has there"
+            }
+            if let event = sampleEvent(of: bound, in: state), event.isInternal {
+                return
+                    "the binding \"\(path)\" makes the event \"\(event.eventName)\", which is @Internal; bind an event for clients"
             }
         }
         return nil
@@ -81,7 +85,7 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
             writer.beginObject()
             writer.key("path")
             writer.string(bound.binding.path)
-            if let name = eventName(of: bound, in: state) {
+            if let name = sampleEvent(of: bound, in: state)?.eventName {
                 writer.key("event")
                 writer.string(name)
             }
@@ -92,10 +96,10 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
         writer.endArray()
     }
 
-    /// Returns the name of a binding's event.
+    /// Returns an event of a binding; nil if no value is known that the binding accepts.
     ///
     /// The closure does not show its event, so it is called with the state's value or a sample that it accepts.
-    private func eventName(of bound: Bound, in state: some JSONCodable) -> String? {
+    private func sampleEvent(of bound: Bound, in state: some JSONCodable) -> Event? {
         var texts: [[UInt8]] = []
         var writer = JSONWriter()
         if let tokens = bound.tokens, state.encodeJSON(at: tokens[...], into: &writer) { texts.append(writer.bytes) }
@@ -103,7 +107,7 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
         guard let id = bound.binding.sampleID else { return nil }
         for text in texts {
             var reader = JSONReader(text)
-            if let event = try? bound.binding.event(id: id, from: &reader) { return event.eventName }
+            if let event = try? bound.binding.event(id: id, from: &reader) { return event }
         }
         return nil
     }

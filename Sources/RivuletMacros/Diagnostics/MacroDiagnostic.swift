@@ -25,6 +25,7 @@ enum MacroDiagnostic: DiagnosticMessage {
     case tooManyCases(count: Int)
     case fieldMacroOnCase(attribute: String)
     case plainType(name: String)
+    case internalOfNoEvent
 
     /// The maximum number of fields that a change mark can distinguish.
     static let fieldsMax = 64
@@ -83,6 +84,8 @@ enum MacroDiagnostic: DiagnosticMessage {
             "'@\(attribute)' cannot be used on a case: put it on the field that holds the enum"
         case .plainType(let name):
             "JSON cannot have '\(name)': put '@ObservableState' on it, or make it 'Codable' here"
+        case .internalOfNoEvent:
+            "'@Internal' marks an event that only the app dispatches: put it on a case of an enum with '@AppEvent'"
         }
     }
 
@@ -114,6 +117,7 @@ enum MacroDiagnostic: DiagnosticMessage {
         case .tooManyCases: "tooManyCases"
         case .fieldMacroOnCase: "fieldMacroOnCase"
         case .plainType: "plainType"
+        case .internalOfNoEvent: "internalOfNoEvent"
         }
     }
 }

@@ -14,7 +14,8 @@ struct CaseRenderer {
             }
             let values = payload.isEmpty ? "" : ", payload: [\(payload.joined(separator: ", "))]"
             let sensitive = element.isSensitive ? ", isSensitive: true" : ""
-            return "        RivuletObservation.EventCase(\(element.bareName.quoted)\(values)\(sensitive)),"
+            let hidden = element.isInternal ? ", isInternal: true" : ""
+            return "        RivuletObservation.EventCase(\(element.bareName.quoted)\(values)\(sensitive)\(hidden)),"
         }
         return Self.text(
             ["\(access)static var \(name): [RivuletObservation.EventCase] {", "    ["] + cases + ["    ]", "}"]

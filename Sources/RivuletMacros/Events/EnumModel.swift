@@ -23,6 +23,7 @@ struct EnumModel {
         let bareName: String
         let payload: [Payload]
         let isSensitive: Bool
+        let isInternal: Bool
         /// The attributes for the availability of the case, as written.
         let availability: [String]
 
@@ -102,6 +103,7 @@ extension EnumModel.Case {
         bareName = element.name.bareName
         payload = element.parameterClause?.parameters.map(EnumModel.Payload.init) ?? []
         isSensitive = declaration.attributes.attribute(named: "Sensitive") != nil
+        isInternal = declaration.attributes.attribute(named: "Internal") != nil
         availability = declaration.attributes.filter { $0.lastName == "available" }.map(\.trimmedDescription)
     }
 }

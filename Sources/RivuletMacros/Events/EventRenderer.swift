@@ -13,7 +13,10 @@ struct EventRenderer {
     }
 
     var extensionMembers: [String] {
-        [eventName, isSensitive, CaseRenderer(model: model).encode]
+        [
+            eventName, flag("isSensitive", \.isSensitive), flag("isInternal", \.isInternal),
+            CaseRenderer(model: model).encode,
+        ]
     }
 
     private var eventName: Swift.String {
@@ -22,19 +25,20 @@ struct EventRenderer {
         return CaseRenderer.text(opening + cases + ["    }", "}"])
     }
 
-    private var isSensitive: String {
-        let sensitive = model.cases.filter(\.isSensitive).map { ".\($0.name)" }
+    /// Returns a variable that is true for the marked cases.
+    private func flag(_ name: String, _ isMarked: (EnumModel.Case) -> Bool) -> Swift.String {
+        let marked = model.cases.filter(isMarked).map { ".\($0.name)" }
         let body =
-            if sensitive.isEmpty {
+            if marked.isEmpty {
                 ["    false"]
-            } else if sensitive.count == model.cases.count {
+            } else if marked.count == model.cases.count {
                 ["    true"]
             } else {
                 [
-                    "    switch self {", "    case \(sensitive.joined(separator: ", ")): true",
+                    "    switch self {", "    case \(marked.joined(separator: ", ")): true",
                     "    default: false", "    }",
                 ]
             }
-        return CaseRenderer.text(["\(access)var isSensitive: Swift.Bool {"] + body + ["}"])
+        return CaseRenderer.text(["\(access)var \(name): Swift.Bool {"] + body + ["}"])
     }
 }

@@ -34,7 +34,7 @@ public struct CaseReader {
         from reader: inout JSONReader,
         _ make: (_ name: String, _ payload: CaseReader) throws(JSONError) -> Event?
     ) throws(JSONError) -> Event {
-        try read(.event, from: &reader, known: Event.eventCases, make)
+        try read(.event, from: &reader, known: Event.clientCases, make)
     }
 
     /// Reads one value of an enum in a state; `make` makes it from its case's name and its payload.
@@ -48,6 +48,14 @@ public struct CaseReader {
         _ make: (_ name: String, _ payload: CaseReader) throws(JSONError) -> Value?
     ) throws(JSONError) -> Value {
         try read(.case, from: &reader, known: Value._$cases, make)
+    }
+
+    /// Returns the name of the case in a value, without a look at its payload; nil if the value has no form of a case.
+    package static func name(in start: JSONReader) -> String? {
+        var reader = start
+        if let name = try? reader.string() { return name }
+        reader = start
+        return (try? reader.singleMember())?.key
     }
 
     /// Checks that the case has no values.

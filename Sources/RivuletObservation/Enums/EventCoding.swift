@@ -14,16 +14,35 @@ public protocol EventCoding: JSONCodable, SendableMetatype {
 
     /// True if this event's payload must not be logged, because its case is marked `@Sensitive`.
     var isSensitive: Bool { get }
+
+    /// True if clients must not dispatch this event, because its case is marked `@Internal`.
+    ///
+    /// The table of ``eventCases`` says the same of the case. False by default.
+    var isInternal: Bool { get }
 }
 
 extension EventCoding {
+    /// False by default: clients may dispatch the event.
+    public var isInternal: Bool { false }
+
     /// One shape for each case: the form in which its events are written.
     public static var jsonSchema: JSONSchema {
         .named(title: "\(Self.self)", identity: ObjectIdentifier(Self.self)) { .oneOf(eventCases.map(\.schema)) }
     }
 
-    /// The shapes of all accepted forms of events; describe this schema in the direction `read`.
-    public static var acceptedSchema: JSONSchema { .anyOf(eventCases.flatMap(\.acceptedSchemas)) }
+    /// One shape for each case that clients may dispatch: the form in which its events are written.
+    public static var dispatchSchema: JSONSchema {
+        .named(title: "\(Self.self)", identity: ObjectIdentifier(Self.self)) {
+            .oneOf(clientCases.map(\.schema))
+        }
+    }
+
+    /// The shapes of all accepted forms of the events that clients may dispatch; describe this schema in the direction
+    /// `read`.
+    public static var acceptedSchema: JSONSchema { .anyOf(clientCases.flatMap(\.acceptedSchemas)) }
+
+    /// The cases that clients may dispatch, in the order of declaration.
+    public static var clientCases: [EventCase] { eventCases.filter { !$0.isInternal } }
 }
 
 /// The description of one case of an event enum or of an enum in a state.
@@ -70,12 +89,15 @@ public struct EventCase: Sendable {
     public let payload: [Payload]
     /// True if the payload must not be logged.
     public let isSensitive: Bool
+    /// True if clients must not dispatch events of this case.
+    public let isInternal: Bool
 
     /// Describes a case.
-    public init(_ name: String, payload: [Payload] = [], isSensitive: Bool = false) {
+    public init(_ name: String, payload: [Payload] = [], isSensitive: Bool = false, isInternal: Bool = false) {
         self.name = name
         self.payload = payload
         self.isSensitive = isSensitive
+        self.isInternal = isInternal
     }
 
     /// The shape of the events of this case, in the form in which they are written.

@@ -59,6 +59,13 @@ public macro Replaceable() = #externalMacro(module: "RivuletMacros", type: "Mark
 @attached(peer)
 public macro Sensitive() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
 
+/// Keeps an event's case to the app: effects and the program's own code dispatch it, and clients must not.
+///
+/// The server refuses such an event of a client with 403. It is in no schema of requests and in no TypeScript type. The
+/// log has it as any other event.
+@attached(peer)
+public macro Internal() = #externalMacro(module: "RivuletMacros", type: "InternalMacro")
+
 /// Keeps a field in a wrapper, an ``ObservableWrapper``; the long form of `@Wrapped`.
 ///
 /// `@ObservableStateWrapper(Box<[Int]>.self) @ObservationStateIgnored var history: [Int] = []`. Needs an explicit type

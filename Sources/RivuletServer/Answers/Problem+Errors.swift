@@ -31,6 +31,14 @@ extension Problem {
             )
         case .body(let error):
             self.init(error)
+        case .internalEvent(let name, let index):
+            let pointer = index.map { "/\($0)" }
+            let place = pointer.map { " at \($0)" } ?? ""
+            self.init(
+                .internalEvent,
+                "the event\(place), \"\(name)\", is internal: only the app dispatches it; nothing has changed",
+                errors: pointer.map { [Fault(pointer: $0, detail: "internal event")] } ?? []
+            )
         case .rejected(let message):
             self.init(.eventRejected, message)
         case .rejectedInArray(let refused):

@@ -90,6 +90,12 @@ struct ProblemTable {
                 "The session \"me\" is named by a cookie. A browser keeps no such cookie for a page of another site, and an origin that is allowed by \"*\" gets none.",
                 "Serve the page and Rivulet under one host name, list the origin by name, or use a session id. Nothing has changed."
             )
+        case .internalEvent:
+            ProblemTable(
+                "The event is internal",
+                "The app marks the event as internal: its effects and its own code dispatch it, and no client does.",
+                "Dispatch one of the events that GET /v1/apps/{app} lists. Nothing has changed."
+            )
         case .notFound:
             ProblemTable(
                 "Nothing is at this address",

@@ -74,6 +74,7 @@ extension ProblemType {
                 self,
                 "The session \"me\" is not served to origins that are allowed by \"*\" alone. Start the server with --allowed-origins for the page's own origin, or name a session by its id. Nothing has changed."
             )
+        case .internalEvent: Problem(.internalEvent(name: "close", index: nil))
         case .notFound: Problem(self, "there is no resource \"/v1/ap\"")
         case .appNotFound: Problem(self, "there is no app \"todo\"; this server hosts: counter, notes, todos")
         case .sessionNotFound: Problem(.notFound(key))

@@ -18,6 +18,7 @@ enum ProblemType: String, CaseIterable, Sendable {
     case streamTooLarge = "stream-too-large"
     case crossSite = "cross-site"
     case unknownCaller = "unknown-caller"
+    case internalEvent = "internal-event"
     case notFound = "not-found"
     case appNotFound = "app-not-found"
     case sessionNotFound = "session-not-found"
@@ -79,7 +80,7 @@ enum ProblemType: String, CaseIterable, Sendable {
         case .malformedRequest, .malformedBody, .unexpectedBody, .invalidQuery, .invalidKeyPath, .invalidSessionID,
             .invalidCondition, .invalidIdempotencyKey, .keyNotKept, .unexpectedState, .streamTooLarge:
             400
-        case .crossSite, .unknownCaller: 403
+        case .crossSite, .unknownCaller, .internalEvent: 403
         case .notFound, .appNotFound, .sessionNotFound, .valueNotFound, .viewNotFound, .versionNotFound,
             .streamNotFound, .itemNotFound:
             404

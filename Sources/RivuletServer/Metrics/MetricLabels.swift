@@ -169,7 +169,7 @@ enum DispatchOutcome: Int, MetricLabel {
     case replayed
     /// The reducer rejected the event.
     case rejected
-    /// The body does not decode, or wrappers would have changed values of a strict request.
+    /// The body does not decode, an event is internal, or wrappers would have changed values of a strict request.
     case invalid
     /// A condition or an idempotency key does not allow it.
     case conflict
@@ -188,7 +188,7 @@ enum DispatchOutcome: Int, MetricLabel {
         self =
             switch error {
             case .rejected, .rejectedInArray: .rejected
-            case .body, .coerced, .unrepresentableNumber: .invalid
+            case .body, .internalEvent, .coerced, .unrepresentableNumber: .invalid
             case .precondition, .keyUnderWay, .keyReused, .exists, .deleting: .conflict
             case .notFound, .noValue, .noView, .noElement, .noVersion, .versionGone: .notFound
             case .overloaded, .keysFull, .stateFull: .overloaded

@@ -24,6 +24,7 @@ package struct AppShape: Sendable {
     package let state: JSONSchema
     /// The shape of the events that can be dispatched; describe it in the direction `read`.
     package let event: JSONSchema
+    /// The cases of the events that can be dispatched.
     package let events: [EventCase]
     /// The views, in the order of their declaration.
     package let views: [(name: String, schema: JSONSchema)]
@@ -45,7 +46,7 @@ package struct AppShape: Sendable {
         let (state, defaultValue) = (Definition.State.jsonSchema, definition.defaultState)
         self.state = state
         event = Definition.Event.acceptedSchema
-        events = Definition.Event.eventCases
+        events = Definition.Event.clientCases
         let fields = FieldDescription.all(of: defaultValue).lazy.filter { !$0.field.isOmitted }
             .flatMap { field in
                 (0...field.field.schema.keyedDepth).map { field.tokens + Array(repeating: "*", count: $0) }

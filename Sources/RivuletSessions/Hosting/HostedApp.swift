@@ -118,7 +118,7 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
     package var boundPaths: [String] { engine.bindings.paths }
 
     package var fault: String? {
-        engine.bindings.fault(in: Definition.State.jsonSchema) ?? views.fault() ?? shared.fault
+        engine.bindings.fault(in: engine.definition.defaultState) ?? views.fault() ?? shared.fault
     }
 
     package var residentBytesLeast: Int {
@@ -255,7 +255,7 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
         Definition.Event.acceptedSchema.encodeJSON(into: &writer, direction: .read)
         writer.key("events")
         writer.beginArray()
-        for event in Definition.Event.eventCases {
+        for event in Definition.Event.clientCases {
             writer.beginObject()
             writer.key("name")
             writer.string(event.name)
@@ -293,7 +293,7 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
         types.declare("State", Definition.State.jsonSchema, comment: "The whole state of a session.")
         types.declare(
             "Event",
-            Definition.Event.jsonSchema,
+            Definition.Event.dispatchSchema,
             comment: "An event that can be dispatched, in one of these forms.",
             direction: .read
         )

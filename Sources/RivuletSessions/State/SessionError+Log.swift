@@ -24,6 +24,7 @@ extension SessionError: LoggableError {
         case .overloaded(let what): "full: \(what)"
         case .stateFull(_, let limitBytes): "the state would be larger than \(limitBytes) bytes as JSON (stateBytesMax)"
         case .body: "the event does not decode"
+        case .internalEvent: "the event is @Internal, and a client sent it"
         case .coerced: "a wrapper would change a value"
         case .unrepresentableNumber: "the state would hold a number that JSON has no form for"
         case .draining: "the server is stopping"

@@ -13,6 +13,8 @@ package enum SessionError: Error, Sendable {
     case deleting(SessionKey)
     /// The body is not JSON, or does not decode.
     case body(JSONError)
+    /// The event with this name is the app's own, and no client may dispatch it; `index` is its index in an array.
+    case internalEvent(name: String, index: Int?)
     /// The reducer rejected the event, with this message.
     case rejected(String)
     /// The reducer rejected this event of an array.

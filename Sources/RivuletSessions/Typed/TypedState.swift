@@ -39,9 +39,17 @@ final class TypedState<Definition: AppDefinition>: SessionState {
                 return try readEvent(boundTo: path, request.body)
             }
         } catch {
-            throw .body(JSONReader.mostSevereError(of: request.body, after: error))
+            let error = JSONReader.mostSevereError(of: request.body, after: error)
+            if request.boundPath == nil, !error.isMalformed {
+                try InternalEventSearch.refuse(Event.eventCases, in: request.body)
+            }
+            throw .body(error)
         }
         guard var events = decoded.value else { throw .noValue(request.boundPath?.description ?? "") }
+        if let index = internalIndex(of: events) {
+            let name = event(index, of: events).eventName
+            throw .internalEvent(name: name, index: request.isArray ? index : nil)
+        }
         events.records = decoded.records
         return events
     }
@@ -97,6 +105,14 @@ final class TypedState<Definition: AppDefinition>: SessionState {
     /// Returns the event of a dispatch with this index.
     private func event(_ index: Int, of events: DecodedEvents) -> Event {
         events.count == 1 ? events.box.opened(as: Event.self).value : events.box.opened(as: [Event].self).value[index]
+    }
+
+    /// Returns the index of the first event that clients must not dispatch; nil if there is none.
+    private func internalIndex(of events: DecodedEvents) -> Int? {
+        guard events.count == 1 else {
+            return events.box.opened(as: [Event].self).value.firstIndex { $0.isInternal }
+        }
+        return events.box.opened(as: Event.self).value.isInternal ? 0 : nil
     }
 
     func apply(_ events: DecodedEvents, to state: OpaqueBox, settles: Bool) throws -> SessionStep {

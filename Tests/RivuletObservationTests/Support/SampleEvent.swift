@@ -11,6 +11,7 @@ import RivuletObservation
     JSONCodable,
     names: named(eventName),
     named(isSensitive),
+    named(isInternal),
     named(encodeJSON(into:))
 )
 macro AppEvent() = #externalMacro(module: "RivuletMacros", type: "AppEventMacro")

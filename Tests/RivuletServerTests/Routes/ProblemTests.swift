@@ -14,6 +14,7 @@ import Testing
     @Test(
         arguments: [
             (SessionError.notFound(key), 404), (.exists(key), 409), (.deleting(key), 409), (.rejected("no"), 422),
+            (.internalEvent(name: "close", index: nil), 403), (.internalEvent(name: "close", index: 2), 403),
             (.reducerFailed(eventName: "x"), 500),
             (.unrepresentableNumber, 422), (.noValue("/p/x"), 404),
             (.noElement("/p/x/0"), 404), (.overloaded("queue"), 503), (.draining, 503),
