@@ -5,7 +5,7 @@ import RivuletObservation
 import Testing
 
 private let tick = EffectMarbles.tick
-private let work = Effect<Marble>.run { _ in }
+private let work = Effect<Marble>.run(.beforeNextEvent) { _ in }
 
 private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
 
@@ -88,6 +88,45 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(output == expected)
     }
 
+    @Test mutating func `a timer with .keep starts only if no timer with its id runs`() {
+        let (input, expected) = (
+            "a-aa--x-a----",
+            "--t-t-t---t-t"
+        )
+        let output = marbles.play(input) { character in
+            character == "x" ? .cancel(id: "clock") : .every(tick * 2, id: "clock", ifRunning: .keep, .mark("t"))
+        }
+        #expect(output == expected)
+    }
+
+    @Test mutating func `a kept timer keeps its interval and its event, and a concatenation continues`() {
+        let (input, expected) = (
+            "a-b---c----",
+            "--aea-a---c"
+        )
+        let output = marbles.play(input) { character in
+            switch character {
+            case "a": .every(tick * 2, id: "clock", ifRunning: .keep, .mark("a"))
+            case "b":
+                .concatenate(
+                    .every(tick, id: "clock", ifRunning: .keep, .mark("b")),
+                    .after(tick, .mark("e"))
+                )
+            default: .every(tick * 4, id: "clock", .mark("c"))
+            }
+        }
+        #expect(output == expected)
+    }
+
+    @Test mutating func `a timer with .keep does not start beside a task with its id`() {
+        marbles.begin(Effect<Marble>.run { _ in }.cancellable(id: "clock"))
+        marbles.begin(.every(tick, id: "clock", ifRunning: .keep, .mark("t")))
+        marbles.finish(marbles.works[0])
+        #expect(marbles.advance(by: tick * 3).isEmpty)
+        marbles.begin(.every(tick, id: "clock", ifRunning: .keep, .mark("t")))
+        #expect(marbles.advance(by: tick) == "t")
+    }
+
     @Test mutating func `missed ticks are left out, and later ticks keep the rhythm`() {
         marbles.begin(.every(tick * 2, id: "clock", .mark("t")))
         #expect(marbles.advance(by: tick * 7) == "t")
@@ -114,14 +153,27 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
 
     // MARK: - Waiting
 
-    @Test mutating func `the queue waits for an attached task, and for no timer and no detached task`() {
-        marbles.begin(.merge(.detached { _ in }, .after(tick, .mark("a")), mark("b"), .every(tick, id: 1, .mark("t"))))
+    @Test mutating func `the queue waits for a task that asks for it, and for no timer and no other task`() {
+        marbles.begin(.merge(.run { _ in }, .after(tick, .mark("a")), mark("b"), .every(tick, id: 1, .mark("t"))))
         #expect(!marbles.scheduler.isHoldingQueue)
         marbles.begin(work)
         #expect(marbles.scheduler.isHoldingQueue)
         marbles.finish(marbles.works[1])
         #expect(!marbles.scheduler.isHoldingQueue)
         #expect(marbles.works.count == 1)
+    }
+
+    @Test mutating func `a task for which no event waits has no time limit, and later effects do not hold the queue`() {
+        let free = Effect<Marble>.run { _ in }
+        marbles.begin(.concatenate(free, mark("a"), work))
+        #expect(!marbles.scheduler.isHoldingQueue)
+        #expect(marbles.scheduler.nextDeadline == nil)
+        #expect(marbles.finish(marbles.works[0]) == "a")
+        #expect(!marbles.scheduler.isHoldingQueue)
+        marbles.begin(.concatenate(work, free, mark("b")))
+        #expect(marbles.scheduler.isHoldingQueue)
+        marbles.finish(marbles.works[1])
+        #expect(!marbles.scheduler.isHoldingQueue)
     }
 
     @Test mutating func `merged tasks run at the same time, and the queue waits for the last`() {
@@ -237,7 +289,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
 
     @Test mutating func `a stop cancels all tasks, and nothing begins afterwards`() {
         marbles.begin(
-            .merge(work, .detached { _ in }, .every(tick, id: 1, .mark("t")), mark("a").debounce(id: 2, for: tick))
+            .merge(work, .run { _ in }, .every(tick, id: 1, .mark("t")), mark("a").debounce(id: 2, for: tick))
         )
         marbles.begin([EventEffect(eventName: "later", effect: work)])
         marbles.stop()
@@ -252,7 +304,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
     // MARK: - Limits
 
     @Test mutating func `only the task that takes too long is cancelled, and the log names the event and the limit`() {
-        marbles.begin(.merge(work, .detached { _ in }, .every(.seconds(20), id: 1, .mark("t"))), of: "save")
+        marbles.begin(.merge(work, .run { _ in }, .every(.seconds(20), id: 1, .mark("t"))), of: "save")
         let works = marbles.works
         #expect(marbles.advance(by: .seconds(29)) == "t")
         #expect(marbles.scheduler.isHoldingQueue)

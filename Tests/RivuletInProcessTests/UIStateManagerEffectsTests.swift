@@ -72,7 +72,7 @@ import Testing
     @Test func `the next event waits for a reducer's effect, and the effect's events queue behind it`() async {
         let scene = await Scene { event in
             guard event == .say("a") else { return .none }
-            return .run { dispatch in
+            return .run(.beforeNextEvent) { dispatch in
                 dispatch(.say("b"))
                 try await dispatch.clock.sleep(for: .seconds(1))
                 dispatch(.say("c"))
@@ -166,8 +166,8 @@ import Testing
         struct Fault: Error {}
         let scene = await Scene(limits: EngineLimits(effectTimeMax: .seconds(3))) { event in
             switch event {
-            case .say("slow"): .run { _ in for await _ in AsyncStream(Never.self, { _ in }) {} }
-            case .say("bad"): .run { _ in throw Fault() }
+            case .say("slow"): .run(.beforeNextEvent) { _ in for await _ in AsyncStream(Never.self, { _ in }) {} }
+            case .say("bad"): .run(.beforeNextEvent) { _ in throw Fault() }
             default: .none
             }
         }
@@ -188,7 +188,7 @@ import Testing
         let journal = Journal()
         let scene = await Scene { event in
             guard event == .say("a") else { return .none }
-            return .run { _ in
+            return .run(.beforeNextEvent) { _ in
                 for await _ in AsyncStream(Never.self, { _ in }) {}
                 journal.note("cancelled: \(Task.isCancelled)")
             }
@@ -210,7 +210,7 @@ import Testing
         do {
             let scene = await Scene { event in
                 guard event == .say("a") else { return .every(.seconds(1), id: 1, .add(1)) }
-                return .detached { dispatch in
+                return .run { dispatch in
                     for await _ in AsyncStream(Never.self, { _ in }) {}
                     dispatch(.say("late"))
                     journal.note("cancelled: \(Task.isCancelled)")

@@ -43,6 +43,7 @@ enum BasketEvent {
     case chain(Int)
     case restless
     case slow
+    case fetch
     case elsewhere
     case broken
     case refusedLater
@@ -75,7 +76,7 @@ struct BasketApp: AppDefinition {
         case .ripen(let id): state.p.fruits[id: id]?.isRipe = true
         case .fail: throw Broken()
         case .chain(let count): state.p.count = count
-        case .nothing, .restless, .slow, .elsewhere, .broken, .refusedLater: break
+        case .nothing, .restless, .slow, .fetch, .elsewhere, .broken, .refusedLater: break
         }
     }
 
@@ -84,6 +85,11 @@ struct BasketApp: AppDefinition {
         case .chain(let count) where count > 0: .dispatch(.chain(count - 1))
         case .restless: .run { dispatch in dispatch(.restless) }
         case .slow:
+            .run(.beforeNextEvent) { dispatch in
+                try await dispatch.clock.sleep(for: .seconds(2))
+                dispatch(.add(1))
+            }
+        case .fetch:
             .run { dispatch in
                 try await dispatch.clock.sleep(for: .seconds(2))
                 dispatch(.add(1))
@@ -228,6 +234,16 @@ struct BasketApp: AppDefinition {
         #expect(store.state.p.count == 0)
         await store.receive(.add(1), within: .milliseconds(1)) { $0.p.count = 1 }
         #expect(store.clock.now.offset == .seconds(2))
+        await store.finish()
+    }
+
+    @Test func `a store sends events while an effect that does not hold the queue sleeps`() async {
+        let store = makeStore()
+        await store.send(.fetch)
+        await store.send(.add(5)) { $0.p.count = 5 }
+        await store.advance(by: .milliseconds(1_999))
+        await store.send(.nothing)
+        await store.receive(.add(1), within: .milliseconds(1)) { $0.p.count = 6 }
         await store.finish()
     }
 

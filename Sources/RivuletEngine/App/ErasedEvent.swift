@@ -36,12 +36,11 @@ extension Effect: ErasableEffect {
             switch operation {
             case .none: .none
             case .dispatch(let events): .dispatch(events.map { ErasedEvent($0) })
-            case .run(let work): .run(work.erased)
+            case .run(let work, let order): .run(work.erased, order)
             case .merge(let effects): .merge(effects.map(\.erased))
             case .concatenate(let effects): .concatenate(effects.map(\.erased))
             case .cancel(let id): .cancel(id)
-            case .cancellable(let effect, let id, let cancelInFlight):
-                .cancellable(effect.erased, id, cancelInFlight: cancelInFlight)
+            case .cancellable(let effect, let id, let inFlight): .cancellable(effect.erased, id, inFlight)
             case .detached(let effect): .detached(effect.erased)
             case .sleep(let duration): .sleep(duration)
             case .ticks(let event, let interval): .ticks(ErasedEvent(event), interval: interval)

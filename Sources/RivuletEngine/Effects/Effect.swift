@@ -1,9 +1,8 @@
 /// Work that follows an event once its change is durable and published.
 ///
-/// The session's next event waits until a `.run` has returned, as in WAVE. It does not wait for `.dispatch`,
-/// `.detached`, `.after`, `.every`, `debounce` and `throttle`. Events that an effect dispatches queue behind all events
-/// that are queued already. Effects end when their session is deleted or is loaded again after a storage error, and
-/// when the server stops.
+/// The session's next event waits for `.run(.beforeNextEvent)`, as in WAVE, and for no other effect. Events that an
+/// effect dispatches queue behind all events that are queued already. Effects end when their session is deleted or is
+/// loaded again after a storage error, and when the server stops.
 /// Source: <Tests/Rows/Systems.md#d-15>, D-16.
 public struct Effect<Event: AppEvent>: Sendable {
     package let operation: Operation
@@ -11,11 +10,11 @@ public struct Effect<Event: AppEvent>: Sendable {
     package indirect enum Operation: Sendable {
         case none
         case dispatch([Event])
-        case run(Work)
+        case run(Work, EffectOrder)
         case merge([Effect])
         case concatenate([Effect])
         case cancel(EffectID)
-        case cancellable(Effect, EffectID, cancelInFlight: Bool)
+        case cancellable(Effect, EffectID, EffectsInFlight)
         case detached(Effect)
         case sleep(Duration)
         case ticks(Event, interval: Duration)
@@ -40,10 +39,10 @@ public struct Effect<Event: AppEvent>: Sendable {
     /// Queues one event.
     public static func dispatch(_ event: Event) -> Self { .dispatch([event]) }
 
-    /// Runs asynchronous work that the session's next event waits for; the work calls its argument to dispatch events.
+    /// Runs asynchronous work, which dispatches events by a call of its argument: `.run { dispatch in … }`.
     ///
-    /// After `EngineLimits.effectTimeMax` the work is cancelled, and the queue continues. Events of cancelled work
-    /// are dropped.
+    /// No event waits for the work, so other events may be reduced before the work dispatches its own. The work may
+    /// last as long as the session is in memory. Events of cancelled work are dropped.
     /// - Parameters:
     ///   - work: The work. Its error is logged, unless there is a handler or the error is a `CancellationError`.
     ///   - handler: Handles the error instead.
@@ -52,20 +51,24 @@ public struct Effect<Event: AppEvent>: Sendable {
         _ work: @escaping @Sendable (_ dispatch: EffectDispatch<Event>) async throws -> Void,
         catch handler: (@Sendable (_ error: any Error, _ dispatch: EffectDispatch<Event>) async -> Void)? = nil
     ) -> Self {
-        Self(.run(Work(body: work, handler: handler)))
+        .run(.besideEvents, work, catch: handler)
     }
 
-    /// Runs asynchronous work that no event waits for; it may last as long as the session is in memory.
+    /// Runs asynchronous work in an order that is named: `.run(.beforeNextEvent) { dispatch in … }`.
     ///
+    /// With `.beforeNextEvent` the session's next event waits until the work returns. After
+    /// `EngineLimits.effectTimeMax` the work is cancelled, and the queue continues.
     /// - Parameters:
+    ///   - order: The order of the work and the session's next event.
     ///   - work: The work. Its error is logged, unless there is a handler or the error is a `CancellationError`.
     ///   - handler: Handles the error instead.
     /// - Returns: The effect that does the work.
-    public static func detached(
+    public static func run(
+        _ order: EffectOrder,
         _ work: @escaping @Sendable (_ dispatch: EffectDispatch<Event>) async throws -> Void,
         catch handler: (@Sendable (_ error: any Error, _ dispatch: EffectDispatch<Event>) async -> Void)? = nil
     ) -> Self {
-        .run(work, catch: handler).detached()
+        Self(.run(Work(body: work, handler: handler), order))
     }
 
     // MARK: - Timers
@@ -82,10 +85,24 @@ public struct Effect<Event: AppEvent>: Sendable {
 
     /// Dispatches an event at regular intervals, until it is cancelled or the session leaves memory.
     ///
-    /// The first tick is after one interval. A running timer with the same id is replaced. A tick is skipped while
-    /// the previous tick still waits in the queue. The shortest interval is `EngineLimits.timerIntervalMin`.
-    public static func every(_ interval: Duration, id: some Hashable & Sendable, _ event: Event) -> Self {
-        Self(.ticks(event, interval: interval)).cancellable(id: id, cancelInFlight: true).detached()
+    /// The first tick is after one interval. A tick is skipped while the previous tick still waits in the queue. The
+    /// shortest interval is `EngineLimits.timerIntervalMin`.
+    /// - Parameters:
+    ///   - interval: The time between two ticks.
+    ///   - id: The name of the timer, for ``cancel(id:)``.
+    ///   - running: The treatment of effects that run under this id. `.replace` starts the rhythm anew. `.keep` leaves
+    ///     a running timer as it is, with its own interval and event, so an effect may ask for the timer again and
+    ///     again.
+    ///   - event: The event of each tick.
+    /// - Returns: The effect that starts the timer.
+    public static func every(
+        _ interval: Duration,
+        id: some Hashable & Sendable,
+        ifRunning running: RunningTimer = .replace,
+        _ event: Event
+    ) -> Self {
+        let inFlight: EffectsInFlight = running == .keep ? .keep : .cancel
+        return Self(.cancellable(Self(.ticks(event, interval: interval)), EffectID(id), inFlight)).detached()
     }
 
     // MARK: - Several
@@ -130,11 +147,11 @@ public struct Effect<Event: AppEvent>: Sendable {
     ///   - cancelInFlight: True if running effects with this name are cancelled first.
     /// - Returns: The same effect, which can be cancelled.
     public func cancellable(id: some Hashable & Sendable, cancelInFlight: Bool = false) -> Self {
-        isNone ? self : Self(.cancellable(self, EffectID(id), cancelInFlight: cancelInFlight))
+        isNone ? self : Self(.cancellable(self, EffectID(id), cancelInFlight ? .cancel : .join))
     }
 
     /// Returns the same effect, but no event waits for it.
-    public func detached() -> Self {
+    package func detached() -> Self {
         if case .detached = operation { return self }
         return isNone ? self : Self(.detached(self))
     }
@@ -172,7 +189,8 @@ public struct Effect<Event: AppEvent>: Sendable {
     /// True if the session's next event has to wait at least until the effect has begun.
     package var holdsQueue: Bool {
         switch operation {
-        case .dispatch, .run: true
+        case .dispatch: true
+        case .run(_, let order): order == .beforeNextEvent
         case .merge(let effects), .concatenate(let effects): effects.contains { $0.holdsQueue }
         case .cancellable(let effect, _, _): effect.holdsQueue
         case .none, .cancel, .detached, .sleep, .ticks, .throttle: false
@@ -198,6 +216,32 @@ public struct Effect<Event: AppEvent>: Sendable {
             }
         }
     }
+}
+
+/// The order of an effect's work and the session's next event.
+public enum EffectOrder: Hashable, Sendable {
+    /// No event waits for the work.
+    case besideEvents
+    /// The session's next event waits until the work returns.
+    case beforeNextEvent
+}
+
+/// The treatment of a timer that runs under the id of a new one.
+public enum RunningTimer: Hashable, Sendable {
+    /// The running timer ends, and the new one starts.
+    case replace
+    /// The running timer stays, and the new one does not start.
+    case keep
+}
+
+/// The treatment of running effects with the name of a new one.
+package enum EffectsInFlight: Sendable {
+    /// They run on, beside the new one.
+    case join
+    /// They are cancelled.
+    case cancel
+    /// They run on, and the new one does not start.
+    case keep
 }
 
 /// The name of an effect within its session: any hashable value, equal only to a value of the same type.

@@ -27,8 +27,9 @@ extension EffectScheduler {
             return leave(id, .finished)
         case .detached(let effect):
             return open(effect, id: id, parent: parent, root: root, isDetached: true)
-        case .run(let work):
-            return start(work, as: id, node: node(.work(isAwaited: !isDetached && (opening == root || holder == root))))
+        case .run(let work, let order):
+            let isAwaited = order == .beforeNextEvent && !isDetached && (opening == root || holder == root)
+            return start(work, as: id, node: node(.work(isAwaited: isAwaited)))
         case .sleep(let delay):
             return arm(id, node(.sleep), at: now + max(delay, .zero))
         case .ticks(let event, let interval):
@@ -40,8 +41,13 @@ extension EffectScheduler {
         case .concatenate(let effects):
             insert(node(.sequence(rest: effects[...])), as: id)
             return proceed(id)
-        case .cancellable(let effect, let name, let cancelInFlight):
-            if cancelInFlight { cancel(name) }
+        case .cancellable(let effect, let name, let inFlight):
+            switch inFlight {
+            case .join: break
+            case .cancel: cancel(name)
+            case .keep where names[name] != nil: return leave(id, .finished)
+            case .keep: break
+            }
             // The cancellation may have ended the parent too, if the parent is in an effect with the same name.
             guard isThere(parent) else { return leave(id, .cut) }
             insert(node(.scope(name)), as: id)

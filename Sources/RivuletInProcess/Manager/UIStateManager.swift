@@ -10,7 +10,8 @@ import Synchronization
 /// - The reducers run in the order in which they were added.
 /// - The state is published.
 /// - Its `p` goes to the storage if the event says `persist`.
-/// - The effects of the reducers and the function of ``setEffects(_:)`` run, and the manager waits for them.
+/// - The effects of the reducers and the function of ``setEffects(_:)`` run. The manager waits for the function and
+///   for `.run(.beforeNextEvent)`.
 /// - The listeners are notified.
 ///
 /// ``StateRestoreEvent`` and ``ResetEvent`` bypass the reducers. The manager runs on no particular thread. A session

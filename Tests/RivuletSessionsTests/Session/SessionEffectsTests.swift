@@ -13,7 +13,7 @@ import Testing
     @Test func `D-14, D-16: the next event waits for a work, whose events queue behind it`() throws {
         let harness = try EffectHarness { event, _ in
             guard event == .mark(1) else { return .none }
-            return .run { dispatch in
+            return .run(.beforeNextEvent) { dispatch in
                 dispatch(.mark(2))
                 try await dispatch.clock.sleep(for: .seconds(1))
                 dispatch(.mark(3))
@@ -27,10 +27,10 @@ import Testing
         #expect(try harness.marks == "[1,2,9,3]")
     }
 
-    @Test func `no event waits for a detached work`() throws {
+    @Test func `no event waits for a plain run`() throws {
         let harness = try EffectHarness { event, _ in
             guard event == .mark(1) else { return .none }
-            return .detached { dispatch in
+            return .run { dispatch in
                 try await dispatch.clock.sleep(for: .seconds(100))
                 dispatch(.mark(2))
             }
@@ -45,7 +45,7 @@ import Testing
 
     @Test func `D-15: effects begin when their change is durable, and never begin if it could not be stored`() throws {
         let harness = try EffectHarness { event, state in
-            event == .nothing ? .none : .merge(.run { $0(.nothing) }, .dispatch(.quietAdd(1)))
+            event == .nothing ? .none : .merge(.run(.beforeNextEvent) { $0(.nothing) }, .dispatch(.quietAdd(1)))
         }
         harness.send(#""nothing""#)
         harness.storage.hold()
@@ -114,7 +114,7 @@ import Testing
         let harness = try EffectHarness { event, _ in
             switch event {
             case .add: .every(.seconds(1), id: "clock", .mark(1))
-            case .nothing: .run { try await $0.clock.sleep(for: .milliseconds(5_500)) }
+            case .nothing: .run(.beforeNextEvent) { try await $0.clock.sleep(for: .milliseconds(5_500)) }
             default: .none
             }
         }
@@ -148,14 +148,14 @@ import Testing
     {
         let harness = try EffectHarness { event, _ in
             switch event {
-            case .mark(1): .run { _ in throw Broken() }
+            case .mark(1): .run(.beforeNextEvent) { _ in throw Broken() }
             case .mark(2):
-                .run { _ in
+                .run(.beforeNextEvent) { _ in
                     throw Broken()
                 } catch: { _, dispatch in
                     dispatch(.mark(20))
                 }
-            case .mark(3): .run { _ in throw CancellationError() }
+            case .mark(3): .run(.beforeNextEvent) { _ in throw CancellationError() }
             default: .none
             }
         }
@@ -169,7 +169,7 @@ import Testing
     {
         let harness = try EffectHarness { event, _ in
             guard event == .mark(1) else { return .none }
-            return .run { dispatch in
+            return .run(.beforeNextEvent) { dispatch in
                 do { try await dispatch.clock.sleep(for: .seconds(60)) } catch { dispatch(.mark(2)) }
             }
         }
@@ -215,7 +215,7 @@ import Testing
         limits.queuedDispatchesMax = 3
         let app = ScriptedApp(effects: { event, _ in
             guard event == .mark(1) else { return .none }
-            return .detached { dispatch in
+            return .run { dispatch in
                 for mark in 2...100 { dispatch(.mark(mark)) }
                 try await dispatch.clock.sleep(for: .seconds(1))
                 dispatch(.mark(101))
@@ -256,7 +256,7 @@ import Testing
     ) throws {
         let harness = try EffectHarness { event, _ in
             guard event == .mark(1) else { return .none }
-            let stubborn = Effect<TallyEvent>.detached { dispatch in
+            let stubborn = Effect<TallyEvent>.run { dispatch in
                 do { try await dispatch.clock.sleep(for: .seconds(60)) } catch {
                     dispatch(.mark(2))
                     dispatch(.mark(3))
@@ -288,7 +288,9 @@ import Testing
     func `a drain cancels the work that the queue waits for, and reduces accepted events without their effects`()
         throws
     {
-        let harness = try EffectHarness { _, _ in .run { try await $0.clock.sleep(for: .seconds(20)) } }
+        let harness = try EffectHarness { _, _ in
+            .run(.beforeNextEvent) { try await $0.clock.sleep(for: .seconds(20)) }
+        }
         harness.send(#"{"mark":1}"#)
         let waiting = harness.send(#"{"mark":2}"#)
         #expect(waiting.result == nil)
@@ -327,7 +329,7 @@ import Testing
         var app = ScriptedApp()
         app.loaded = { state in
             guard !state.p.marks.isEmpty else { return .none }
-            return .run { dispatch in
+            return .run(.beforeNextEvent) { dispatch in
                 try await dispatch.clock.sleep(for: .seconds(1))
                 dispatch(.mark(5))
             }
@@ -357,7 +359,9 @@ import Testing
     }
 
     @Test func `no effect begins after effects were stopped, and the queue continues`() throws {
-        let harness = try EffectHarness { event, _ in event == .mark(1) ? .run { $0(.mark(2)) } : .none }
+        let harness = try EffectHarness { event, _ in
+            event == .mark(1) ? .run(.beforeNextEvent) { $0(.mark(2)) } : .none
+        }
         harness.send(#""nothing""#)
         harness.storage.hold()
         let boxes = [harness.send(#"{"mark":1}"#), harness.send(#"{"mark":3}"#)]
