@@ -75,7 +75,8 @@ public struct JSONSchemaDefinitions: Sendable {
         case .object(let title, _, _), .named(let title, _, _):
             guard let identity = schema.identity else { return definition(of: schema) }
             return Self.list([("$ref", .string(reference(title, identity, schema)))])
-        // A list of alternatives has at least one. Source: <https://json-schema.org/draft/2020-12/json-schema-core#section-10.2.1>.
+        // A list of alternatives has at least one.
+        // Source: <https://json-schema.org/draft/2020-12/json-schema-core#section-10.2.1>.
         case .oneOf(let schemas) where schemas.isEmpty, .anyOf(let schemas) where schemas.isEmpty:
             return Self.list([("not", .object([]))])
         case .oneOf(let schemas): return Self.list([("oneOf", .array(schemas.map { value(of: $0) }))])
