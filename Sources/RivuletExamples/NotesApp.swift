@@ -72,8 +72,8 @@ struct NotesApp: SharingApp {
 
     func effect(of event: NotesEvent, state: State) -> Effect<NotesEvent> {
         guard case .publish(let id) = event, let draft = state.p.drafts[id: id] else { return .none }
-        return .run { [notes, now] dispatch in
-            // The draft is discarded after the note is in the store, so a failed insertion leaves the draft in place.
+        return .run(.beforeNextEvent) { [notes, now] dispatch in
+            // The next event waits until the note is stored or refused. After a failed insertion the draft stays.
             try await notes.insert(Note(id: id, text: draft.text, created: now()))
             dispatch(.discardDraft(id))
         }

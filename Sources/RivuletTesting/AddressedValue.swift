@@ -27,7 +27,6 @@ struct AddressedValue {
     /// - Throws: an error if the value is nested too deep, or writes invalid JSON.
     init(_ value: some JSONCodable) throws(JSONError) {
         var writer = JSONWriter(notingKeyed: false)
-        writer.isCanonical = true
         value.encodeJSON(into: &writer)
         var reader = JSONReader(writer.bytes)
         try self.init(&reader, writer)

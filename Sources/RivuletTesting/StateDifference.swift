@@ -154,9 +154,12 @@ package struct StateDifference {
             if old is any ObservableState { compareOmitted(path, Self.unwrapped(old), Self.unwrapped(new)) }
             return
         }
+        if let old = old as? any Equatable, Self.isEqual(old, new) { return }
         let (oldText, newText) = Self.excerpts(String(reflecting: old), String(reflecting: new))
         if oldText != newText { lines.append("\(path): expected \(oldText), was \(newText)") }
     }
+
+    private static func isEqual<Value: Equatable>(_ old: Value, _ new: Any) -> Bool { new as? Value == old }
 
     /// The value in an optional, also in a nested one.
     private static func unwrapped(_ value: Any) -> Any {

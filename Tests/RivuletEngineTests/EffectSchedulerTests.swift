@@ -99,10 +99,10 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(output == expected)
     }
 
-    @Test mutating func `a kept timer keeps its interval and its event, and a concatenation continues`() {
+    @Test mutating func `a kept timer keeps its interval and its event, and a concatenation ends at it`() {
         let (input, expected) = (
             "a-b---c----",
-            "--aea-a---c"
+            "--a-a-a---c"
         )
         let output = marbles.play(input) { character in
             switch character {
@@ -116,6 +116,11 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
             }
         }
         #expect(output == expected)
+    }
+
+    @Test mutating func `a timer with .keep starts within an effect with its id`() {
+        marbles.begin(.every(tick, id: "clock", ifRunning: .keep, .mark("t")).cancellable(id: "clock"))
+        #expect(marbles.advance(by: tick) == "t")
     }
 
     @Test mutating func `a timer with .keep does not start beside a task with its id`() {

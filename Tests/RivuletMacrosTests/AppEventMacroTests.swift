@@ -41,8 +41,8 @@ struct AppEventMacroTests {
                     }
 
                     public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
-                        self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {
-                            (name: Swift.String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
+                        self = try RivuletObservation.Generated.CaseReader.read(Self.self, from: &reader) {
+                            (name: Swift.String, payload: RivuletObservation.Generated.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
                             switch name {
                             case "increment":
                                 try payload.none()
@@ -103,25 +103,25 @@ struct AppEventMacroTests {
                         case .`default`:
                             writer.string("default")
                         case .setCount(let _0):
-                            RivuletObservation.CaseWriter.single("setCount", _0, into: &writer)
+                            RivuletObservation.Generated.CaseWriter.single("setCount", _0, into: &writer)
                         case .setLimits(let _0, let _1):
-                            RivuletObservation.CaseWriter.values("setLimits", into: &writer) {
+                            RivuletObservation.Generated.CaseWriter.values("setLimits", into: &writer) {
                                 $0.key("warnAt")
-                                RivuletObservation.CaseWriter.write(_0, into: &$0)
+                                RivuletObservation.Generated.CaseWriter.write(_0, into: &$0)
                                 $0.key("label")
-                                RivuletObservation.CaseWriter.write(_1, into: &$0)
+                                RivuletObservation.Generated.CaseWriter.write(_1, into: &$0)
                             }
                         case .pair(let _0, let _1):
-                            RivuletObservation.CaseWriter.values("pair", into: &writer) {
+                            RivuletObservation.Generated.CaseWriter.values("pair", into: &writer) {
                                 $0.key("_0")
-                                RivuletObservation.CaseWriter.write(_0, into: &$0)
+                                RivuletObservation.Generated.CaseWriter.write(_0, into: &$0)
                                 $0.key("_1")
-                                RivuletObservation.CaseWriter.write(_1, into: &$0)
+                                RivuletObservation.Generated.CaseWriter.write(_1, into: &$0)
                             }
                         case .setNote(let _0):
-                            RivuletObservation.CaseWriter.single("setNote", _0, into: &writer)
+                            RivuletObservation.Generated.CaseWriter.single("setNote", _0, into: &writer)
                         case .expire(let _0):
-                            RivuletObservation.CaseWriter.single("expire", _0, into: &writer)
+                            RivuletObservation.Generated.CaseWriter.single("expire", _0, into: &writer)
                         }
                     }
                 }
@@ -136,6 +136,11 @@ struct AppEventMacroTests {
             "enum A {\n#if DEBUG\ncase a\n#endif\n}",
             "'@AppEvent' cannot read a case inside of '#if': put the condition around the enum",
             "#if DEBUG\ncase a\n#endif"
+        ),
+        (
+            "enum A {\n#if DEBUG\n@Sensitive\n#endif\ncase a\n}",
+            "'@AppEvent' does not see an attribute within '#if': mark the case without a condition",
+            "#if DEBUG\n@Sensitive\n#endif"
         ),
         (
             "enum A { case a(x: Int), a(y: Int) }",

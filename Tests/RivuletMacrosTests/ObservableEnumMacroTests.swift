@@ -93,8 +93,8 @@ struct ObservableEnumMacroTests {
                     }
 
                     public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
-                        self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {
-                            (name: Swift.String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
+                        self = try RivuletObservation.Generated.CaseReader.read(Self.self, from: &reader) {
+                            (name: Swift.String, payload: RivuletObservation.Generated.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
                             switch name {
                             case "idle":
                                 try payload.none()
@@ -126,7 +126,7 @@ struct ObservableEnumMacroTests {
                         from old: Self,
                         to new: Self,
                         serial: Swift.UInt64?,
-                        into collector: inout RivuletObservation.ChangeCollector
+                        into collector: inout RivuletObservation.Generated.ChangeCollector
                     ) -> Swift.Bool {
                         switch (old, new) {
                         case (.editing(let old), .editing(let new)):
@@ -144,7 +144,7 @@ struct ObservableEnumMacroTests {
                         }
                     }
 
-                    public mutating func _$editPayload<Edit: RivuletObservation.PayloadEdit>(_ edit: inout Edit) throws(Edit.Failure) {
+                    public mutating func _$editPayload<Edit: RivuletObservation.Generated.PayloadEdit>(_ edit: inout Edit) throws(Edit.Failure) {
                         switch self {
                         case .editing(var value):
                             self = .idle
@@ -176,25 +176,25 @@ struct ObservableEnumMacroTests {
                         case .`default`:
                             writer.string("default")
                         case .editing(let _0):
-                            RivuletObservation.CaseWriter.single("editing", _0, into: &writer)
+                            RivuletObservation.Generated.CaseWriter.single("editing", _0, into: &writer)
                         case .counting(let _0):
-                            RivuletObservation.CaseWriter.single("counting", _0, into: &writer)
+                            RivuletObservation.Generated.CaseWriter.single("counting", _0, into: &writer)
                         case .pair(let _0, let _1):
-                            RivuletObservation.CaseWriter.values("pair", into: &writer) {
+                            RivuletObservation.Generated.CaseWriter.values("pair", into: &writer) {
                                 $0.key("_0")
-                                RivuletObservation.CaseWriter.write(_0, into: &$0)
+                                RivuletObservation.Generated.CaseWriter.write(_0, into: &$0)
                                 $0.key("_1")
-                                RivuletObservation.CaseWriter.write(_1, into: &$0)
+                                RivuletObservation.Generated.CaseWriter.write(_1, into: &$0)
                             }
                         case .failed(let _0, let _1):
-                            RivuletObservation.CaseWriter.values("failed", into: &writer) {
+                            RivuletObservation.Generated.CaseWriter.values("failed", into: &writer) {
                                 $0.key("code")
-                                RivuletObservation.CaseWriter.write(_0, into: &$0)
+                                RivuletObservation.Generated.CaseWriter.write(_0, into: &$0)
                                 $0.key("reason")
-                                RivuletObservation.CaseWriter.write(_1, into: &$0)
+                                RivuletObservation.Generated.CaseWriter.write(_1, into: &$0)
                             }
                         case .screen(let _0):
-                            RivuletObservation.CaseWriter.single("screen", _0, into: &writer)
+                            RivuletObservation.Generated.CaseWriter.single("screen", _0, into: &writer)
                         }
                     }
                 }
@@ -246,8 +246,8 @@ struct ObservableEnumMacroTests {
                     }
 
                     init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
-                        self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {
-                            (name: Swift.String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
+                        self = try RivuletObservation.Generated.CaseReader.read(Self.self, from: &reader) {
+                            (name: Swift.String, payload: RivuletObservation.Generated.CaseReader) throws(RivuletJSON.JSONError) -> Self? in
                             switch name {
                             case "one":
                                 return Self.one(try payload.single((Draft).self))
@@ -263,7 +263,7 @@ struct ObservableEnumMacroTests {
                         from old: Self,
                         to new: Self,
                         serial: Swift.UInt64?,
-                        into collector: inout RivuletObservation.ChangeCollector
+                        into collector: inout RivuletObservation.Generated.ChangeCollector
                     ) -> Swift.Bool {
                         switch (old, new) {
                         case (.one(let old), .one(let new)):
@@ -271,7 +271,7 @@ struct ObservableEnumMacroTests {
                         }
                     }
 
-                    mutating func _$editPayload<Edit: RivuletObservation.PayloadEdit>(_ edit: inout Edit) throws(Edit.Failure) {
+                    mutating func _$editPayload<Edit: RivuletObservation.Generated.PayloadEdit>(_ edit: inout Edit) throws(Edit.Failure) {
                         switch self {
                         case .one(var value):
                             defer {
@@ -284,7 +284,7 @@ struct ObservableEnumMacroTests {
                     func encodeJSON(into writer: inout RivuletJSON.JSONWriter) {
                         switch self {
                         case .one(let _0):
-                            RivuletObservation.CaseWriter.single("one", _0, into: &writer)
+                            RivuletObservation.Generated.CaseWriter.single("one", _0, into: &writer)
                         }
                     }
                 }

@@ -58,7 +58,7 @@ struct ObservableStateMacroTests {
 
                     mutating func _$edit(
                         _ position: Swift.Int,
-                        _ edit: RivuletObservation.StateEdit,
+                        _ edit: RivuletObservation.Generated.StateEdit,
                         json reader: inout RivuletJSON.JSONReader
                     ) throws(RivuletJSON.JSONError) {
                         switch position {
@@ -78,7 +78,7 @@ struct ObservableStateMacroTests {
                     static func _$collect(
                         from old: Self,
                         to new: Self,
-                        into collector: inout RivuletObservation.ChangeCollector
+                        into collector: inout RivuletObservation.Generated.ChangeCollector
                     ) {
                         if collector.visits(0) { collector.field(0, "/count", old._count, new._count) }
                         if collector.visits(1) { collector.field(1, "/child", old._child, new._child, isTransient: true) }
@@ -99,7 +99,7 @@ struct ObservableStateMacroTests {
                     }
 
                     @inline(never)
-                    func _$encode(_ fields: inout RivuletObservation.FieldSelection, into writer: inout RivuletJSON.JSONWriter) {
+                    func _$encode(_ fields: inout RivuletObservation.Generated.FieldSelection, into writer: inout RivuletJSON.JSONWriter) {
                         fields.write(0, "count", self._count, into: &writer)
                         if writer.includesTransient { fields.write(1, "child", self._child, into: &writer) }
                         fields.write(2, "level", wrapper: self._level, into: &writer)
@@ -158,14 +158,14 @@ struct ObservableStateMacroTests {
                         switch position {
                         case 1:
                             let value = "x"
-                            return RivuletObservation.StateCoding.write(value, at: [], into: &writer)
+                            return RivuletObservation.Generated.StateCoding.write(value, at: [], into: &writer)
                         default: return false
                         }
                     }
 
                     public mutating func _$edit(
                         _ position: Swift.Int,
-                        _ edit: RivuletObservation.StateEdit,
+                        _ edit: RivuletObservation.Generated.StateEdit,
                         json reader: inout RivuletJSON.JSONReader
                     ) throws(RivuletJSON.JSONError) {
                         switch position {
@@ -192,7 +192,7 @@ struct ObservableStateMacroTests {
                     public static func _$collect(
                         from old: Self,
                         to new: Self,
-                        into collector: inout RivuletObservation.ChangeCollector
+                        into collector: inout RivuletObservation.Generated.ChangeCollector
                     ) {
                         if collector.visits(0) { collector.field(0, "/id", old._id, new._id) }
                         if collector.visits(1) { collector.field(1, "/title", old._title, new._title) }
@@ -209,28 +209,28 @@ struct ObservableStateMacroTests {
                     }
 
                     public init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {
-                        var _$id = RivuletObservation.StateCoding.absent({ (state: Self) in state._id })
-                        var _$default = RivuletObservation.StateCoding.absent(wrapper: { (state: Self) in state._default })
-                        let others = try RivuletObservation.StateCoding.members(of: &reader) {
+                        var _$id = RivuletObservation.Generated.StateCoding.absent({ (state: Self) in state._id })
+                        var _$default = RivuletObservation.Generated.StateCoding.absent(wrapper: { (state: Self) in state._default })
+                        let others = try RivuletObservation.Generated.StateCoding.members(of: &reader) {
                             (name: Swift.String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) -> Swift.Bool in
                             switch name {
                             case "id":
-                                try RivuletObservation.StateCoding.read(into: &_$id, from: &reader)
+                                try RivuletObservation.Generated.StateCoding.read(into: &_$id, from: &reader)
                                 return true
                             case "default":
-                                try RivuletObservation.StateCoding.read(into: &_$default, wrapper: { (state: Self) in state._default }, from: &reader)
+                                try RivuletObservation.Generated.StateCoding.read(into: &_$default, wrapper: { (state: Self) in state._default }, from: &reader)
                                 return true
                             default:
                                 return false
                             }
                         }
-                        self._id = try RivuletObservation.StateCoding.require(_$id, "id", in: reader)
-                        self._default = try Self._$wrap_default(RivuletObservation.StateCoding.require(_$default, "default", in: reader), &self._$observationRegistrar)
+                        self._id = try RivuletObservation.Generated.StateCoding.require(_$id, "id", in: reader)
+                        self._default = try Self._$wrap_default(RivuletObservation.Generated.StateCoding.require(_$default, "default", in: reader), &self._$observationRegistrar)
                         try self._$merge(others)
                     }
 
                     @inline(never)
-                    public func _$encode(_ fields: inout RivuletObservation.FieldSelection, into writer: inout RivuletJSON.JSONWriter) {
+                    public func _$encode(_ fields: inout RivuletObservation.Generated.FieldSelection, into writer: inout RivuletJSON.JSONWriter) {
                         fields.write(0, "id", self._id, into: &writer)
                         fields.write(1, "title", self._title, into: &writer)
                         fields.write(2, "default", wrapper: self._default, into: &writer)
@@ -321,7 +321,7 @@ struct ObservableStateMacroTests {
 
                     package mutating func _$edit(
                         _ position: Swift.Int,
-                        _ edit: RivuletObservation.StateEdit,
+                        _ edit: RivuletObservation.Generated.StateEdit,
                         json reader: inout RivuletJSON.JSONReader
                     ) throws(RivuletJSON.JSONError) {
                     }
@@ -332,7 +332,7 @@ struct ObservableStateMacroTests {
                     package static func _$collect(
                         from old: Self,
                         to new: Self,
-                        into collector: inout RivuletObservation.ChangeCollector
+                        into collector: inout RivuletObservation.Generated.ChangeCollector
                     ) {
                     }
 
@@ -347,7 +347,7 @@ struct ObservableStateMacroTests {
                     }
 
                     @inline(never)
-                    package func _$encode(_ fields: inout RivuletObservation.FieldSelection, into writer: inout RivuletJSON.JSONWriter) {
+                    package func _$encode(_ fields: inout RivuletObservation.Generated.FieldSelection, into writer: inout RivuletJSON.JSONWriter) {
                     }
                 }
                 """#

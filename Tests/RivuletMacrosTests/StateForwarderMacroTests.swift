@@ -59,7 +59,7 @@ struct StateForwarderMacroTests {
                         Self.forward(stateHolder.state, to: receiver)
                     }
 
-                    private let _$receiver = RivuletEngine.ForwarderReceiver<MyStateObject>()
+                    private let _$receiver = RivuletObservation.Generated.ForwarderReceiver<MyStateObject>()
 
                     public static func makeObject(from state: AppState) -> MyStateObject {
                         MyStateObject(

@@ -11,6 +11,7 @@ fileprivate struct Shelf: Equatable, Sendable {
     var books: Keyed<Book> = []
     var tags: [String] = []
     var votes: [String: Int] = [:]
+    var labels: Set<String> = []
     var mode = Mode.idle
     var size: ShelfSize?
     @Wrapped(Boxed.self) var boxed = ShelfSize()
@@ -252,6 +253,15 @@ fileprivate enum Mode: Equatable, Sendable {
                 #"/note: expected Optional("a"), was nil"#, "/size/secret: expected 0, was 5",
             ]
         )
+    }
+
+    @Test func `sets are compared as sorted lists`() {
+        let found = lines {
+            $0.labels = ["a", "b", "c"]
+        } _: {
+            $0.labels = ["c", "a"]
+        }
+        #expect(found.allSatisfy { $0.hasPrefix("/labels") && !$0.contains("(:") } && !found.isEmpty, "\(found)")
     }
 
     @Test func `a difference without a key path is said to be one`() {

@@ -31,7 +31,7 @@ extension AppState where Persistent: ObservableState, Transient: ObservableState
     }
 }
 
-extension AppState: ObservableState, StateNode, StateBearing, JSONCodable, Encodable, Decodable
+extension AppState: ObservableState, StateNode, Generated.StateBearing, JSONCodable, Encodable, Decodable
 where Persistent: ObservableState, Transient: ObservableState {
     // swift-format-ignore: NoLeadingUnderscores
     /// The two halves.
@@ -53,7 +53,7 @@ where Persistent: ObservableState, Transient: ObservableState {
     /// Reads a half.
     public mutating func _$edit(
         _ position: Int,
-        _ edit: StateEdit,
+        _ edit: Generated.StateEdit,
         json reader: inout JSONReader
     ) throws(JSONError) {
         switch position {
@@ -66,7 +66,7 @@ where Persistent: ObservableState, Transient: ObservableState {
     // swift-format-ignore: NoLeadingUnderscores
     /// Offers both halves to the collector; a replaced half is compared field by field.
     @inlinable
-    public static func _$collect(from old: Self, to new: Self, into collector: inout ChangeCollector) {
+    public static func _$collect(from old: Self, to new: Self, into collector: inout Generated.ChangeCollector) {
         collect(old.persistent, new.persistent, old.transient, new.transient, into: &collector)
     }
 
@@ -80,7 +80,7 @@ where Persistent: ObservableState, Transient: ObservableState {
         _ newPersistent: Persistent,
         _ oldTransient: Transient,
         _ newTransient: Transient,
-        into collector: inout ChangeCollector
+        into collector: inout Generated.ChangeCollector
     ) {
         if collector.visits(HalfIndex.p) {
             collector.field(HalfIndex.p, "/p", oldPersistent, newPersistent, isReplaceable: true)
@@ -103,7 +103,7 @@ where Persistent: ObservableState, Transient: ObservableState {
     // swift-format-ignore: NoLeadingUnderscores
     /// Writes `"p":{…},"t":{…}`; a document for the disk has no `t`.
     @inlinable
-    public func _$encode(_ fields: inout FieldSelection, into writer: inout JSONWriter) {
+    public func _$encode(_ fields: inout Generated.FieldSelection, into writer: inout JSONWriter) {
         fields.write(HalfIndex.p, "p", persistent, into: &writer)
         if writer.includesTransient { fields.write(HalfIndex.t, "t", transient, into: &writer) }
     }
@@ -114,17 +114,17 @@ where Persistent: ObservableState, Transient: ObservableState {
     public init(json reader: inout JSONReader) throws(JSONError) {
         var p: Persistent?
         var t: Transient?
-        let others = try StateCoding.members(of: &reader) {
+        let others = try Generated.StateCoding.members(of: &reader) {
             (name: String, reader: inout JSONReader) throws(JSONError) -> Bool in
             switch name {
-            case "p": try StateCoding.read(into: &p, from: &reader)
-            case "t": try StateCoding.read(into: &t, from: &reader)
+            case "p": try Generated.StateCoding.read(into: &p, from: &reader)
+            case "t": try Generated.StateCoding.read(into: &t, from: &reader)
             default: return false
             }
             return true
         }
-        let persistent = try StateCoding.require(p, "p", in: reader)
-        self.init(t: try StateCoding.require(t, "t", in: reader), p: persistent)
+        let persistent = try Generated.StateCoding.require(p, "p", in: reader)
+        self.init(t: try Generated.StateCoding.require(t, "t", in: reader), p: persistent)
         try _$merge(others)
     }
 }

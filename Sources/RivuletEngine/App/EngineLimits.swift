@@ -1,8 +1,8 @@
 /// The limits that prevent one session from delaying others.
 public struct EngineLimits: Sendable, Hashable {
-    /// The longest time that a session waits for the effect of one event.
+    /// The longest time that a session waits for the `.run(.beforeNextEvent)` of one event.
     ///
-    /// Then the effect is cancelled, and the next event runs.
+    /// Then the work is cancelled, and the next event runs.
     public var effectTimeMax: Duration
     /// The most works of effects that run in one session at the same time; a further work is not started.
     public var effectsUnderWayMax: Int

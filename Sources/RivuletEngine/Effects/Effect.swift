@@ -42,7 +42,8 @@ public struct Effect<Event: AppEvent>: Sendable {
     /// Runs asynchronous work, which dispatches events by a call of its argument: `.run { dispatch in … }`.
     ///
     /// No event waits for the work, so other events may be reduced before the work dispatches its own. The work may
-    /// last as long as the session is in memory. Events of cancelled work are dropped.
+    /// last as long as the session is in memory, and keeps the session there: give the work a time limit of its own.
+    /// Events of cancelled work are dropped.
     /// - Parameters:
     ///   - work: The work. Its error is logged, unless there is a handler or the error is a `CancellationError`.
     ///   - handler: Handles the error instead.
@@ -57,7 +58,8 @@ public struct Effect<Event: AppEvent>: Sendable {
     /// Runs asynchronous work in an order that is named: `.run(.beforeNextEvent) { dispatch in … }`.
     ///
     /// With `.beforeNextEvent` the session's next event waits until the work returns. After
-    /// `EngineLimits.effectTimeMax` the work is cancelled, and the queue continues.
+    /// `EngineLimits.effectTimeMax` the work is cancelled, and the queue continues. No event waits for work that begins
+    /// later than its event: after a timer, a debounce, a throttle or another work.
     /// - Parameters:
     ///   - order: The order of the work and the session's next event.
     ///   - work: The work. Its error is logged, unless there is a handler or the error is a `CancellationError`.

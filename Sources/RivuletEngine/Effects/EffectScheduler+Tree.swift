@@ -45,8 +45,8 @@ extension EffectScheduler {
             switch inFlight {
             case .join: break
             case .cancel: cancel(name)
-            case .keep where names[name] != nil: return leave(id, .finished)
-            case .keep: break
+            // A kept timer stands for this effect, and a timer never ends by itself.
+            case .keep: if isRunning(name, outside: parent) { return leave(id, .cut) }
             }
             // The cancellation may have ended the parent too, if the parent is in an effect with the same name.
             guard isThere(parent) else { return leave(id, .cut) }
@@ -55,6 +55,17 @@ extension EffectScheduler {
         case .throttle(let effect, let name, let interval, let latest):
             return throttle(effect, name, interval, latest: latest, as: id, node: node(.held(name, effect)))
         }
+    }
+
+    /// Returns true if an effect with the name runs that does not contain this node.
+    private func isRunning(_ name: EffectID, outside node: NodeID?) -> Bool {
+        var running = names[name] ?? []
+        var outer = node
+        while let id = outer, !running.isEmpty {
+            running.remove(id)
+            outer = nodes[id]?.parent
+        }
+        return !running.isEmpty
     }
 
     private func isThere(_ parent: NodeID?) -> Bool {

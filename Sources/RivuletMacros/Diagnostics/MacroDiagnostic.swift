@@ -20,6 +20,7 @@ enum MacroDiagnostic: DiagnosticMessage {
     case noCases
     case noStateCases
     case conditionalCase(macro: String)
+    case conditionalMark(macro: String)
     case sameName(macro: String, name: String)
     case rawValues(name: String)
     case tooManyCases(count: Int)
@@ -72,6 +73,8 @@ enum MacroDiagnostic: DiagnosticMessage {
             "'@AppEvent' needs at least one case: each case is an event"
         case .noStateCases:
             "'@ObservableState' needs at least one case: without one there is no value"
+        case .conditionalMark(let macro):
+            "'\(macro)' does not see an attribute within '#if': mark the case without a condition"
         case .conditionalCase(let macro):
             "'\(macro)' cannot read a case inside of '#if': put the condition around the enum"
         case .sameName(let macro, let name):
@@ -112,6 +115,7 @@ enum MacroDiagnostic: DiagnosticMessage {
         case .noCases: "noCases"
         case .noStateCases: "noStateCases"
         case .conditionalCase: "conditionalCase"
+        case .conditionalMark: "conditionalMark"
         case .sameName: "sameName"
         case .rawValues: "rawValues"
         case .tooManyCases: "tooManyCases"

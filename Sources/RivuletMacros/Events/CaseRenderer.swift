@@ -26,8 +26,8 @@ struct CaseRenderer {
         Self.text(
             [
                 "\(access)init(json reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) {",
-                "    self = try RivuletObservation.CaseReader.read(Self.self, from: &reader) {",
-                "        (name: Swift.String, payload: RivuletObservation.CaseReader) throws(RivuletJSON.JSONError) -> Self? in",
+                "    self = try RivuletObservation.Generated.CaseReader.read(Self.self, from: &reader) {",
+                "        (name: Swift.String, payload: RivuletObservation.Generated.CaseReader) throws(RivuletJSON.JSONError) -> Self? in",
                 "        switch name {",
             ]
                 + model.cases.flatMap(decoding)
@@ -77,15 +77,15 @@ struct CaseRenderer {
         let opening = "    case .\(element.name)(\(bindings)):"
         let name = element.bareName.quoted
         guard !element.isSingle else {
-            return [opening, "        RivuletObservation.CaseWriter.single(\(name), _0, into: &writer)"]
+            return [opening, "        RivuletObservation.Generated.CaseWriter.single(\(name), _0, into: &writer)"]
         }
         let values = element.payload.indices.flatMap { index in
             [
                 "            $0.key(\(element.key(index).quoted))",
-                "            RivuletObservation.CaseWriter.write(_\(index), into: &$0)",
+                "            RivuletObservation.Generated.CaseWriter.write(_\(index), into: &$0)",
             ]
         }
-        return [opening, "        RivuletObservation.CaseWriter.values(\(name), into: &writer) {"]
+        return [opening, "        RivuletObservation.Generated.CaseWriter.values(\(name), into: &writer) {"]
             + values + ["        }"]
     }
 

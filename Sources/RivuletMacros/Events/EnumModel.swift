@@ -61,6 +61,9 @@ struct EnumModel {
                 return fault(.conditionalCase(macro: use.rawValue), conditional)
             }
             guard let member = member.decl.as(EnumCaseDeclSyntax.self) else { continue }
+            if let conditional = member.attributes.first(where: { $0.is(IfConfigDeclSyntax.self) }) {
+                return fault(.conditionalMark(macro: use.rawValue), conditional)
+            }
             if use == .state, let attribute = member.attributes.first(where: { fieldMacros.contains($0.lastName) }) {
                 return fault(.fieldMacroOnCase(attribute: attribute.lastName), attribute)
             }

@@ -84,7 +84,7 @@ extension ForwarderModel {
                 Self.forward(stateHolder.state, to: receiver)
             }
             """,
-            "private let _$receiver = RivuletEngine.ForwarderReceiver<\(object)>()",
+            "private let _$receiver = RivuletObservation.Generated.ForwarderReceiver<\(object)>()",
         ]
     }
 

@@ -93,7 +93,7 @@ struct StateEnumRenderer {
                 "    from old: Self,",
                 "    to new: Self,",
                 "    serial: Swift.UInt64?,",
-                "    into collector: inout RivuletObservation.ChangeCollector",
+                "    into collector: inout RivuletObservation.Generated.ChangeCollector",
                 ") -> Swift.Bool {",
             ]
                 + (cases.isEmpty && parts.isEmpty
@@ -117,7 +117,7 @@ struct StateEnumRenderer {
         return CaseRenderer.text(
             [
                 """
-                \(access)mutating func _$editPayload<Edit: RivuletObservation.PayloadEdit>(_ edit: inout Edit) \
+                \(access)mutating func _$editPayload<Edit: RivuletObservation.Generated.PayloadEdit>(_ edit: inout Edit) \
                 throws(Edit.Failure) {
                 """
             ]

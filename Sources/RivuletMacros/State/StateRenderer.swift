@@ -122,7 +122,7 @@ struct StateRenderer {
             return [
                 "    case \(position(index, field)):",
                 "        let value\(type) = \(wrapped ?? defaultValue)",
-                "        return RivuletObservation.StateCoding.write(\(label)value, at: [], into: &writer)",
+                "        return RivuletObservation.Generated.StateCoding.write(\(label)value, at: [], into: &writer)",
             ]
         }
         let function = lines(
@@ -142,7 +142,7 @@ struct StateRenderer {
             "\(access)static func _$collect(",
             "    from old: Self,",
             "    to new: Self,",
-            "    into collector: inout RivuletObservation.ChangeCollector",
+            "    into collector: inout RivuletObservation.Generated.ChangeCollector",
             ") {",
             each { index, field in
                 let label = field.wrapper == nil ? "" : "wrapper: "
@@ -170,7 +170,7 @@ struct StateRenderer {
         return lines(
             "\(access)mutating func _$edit(",
             "    _ position: Swift.Int,",
-            "    _ edit: RivuletObservation.StateEdit,",
+            "    _ edit: RivuletObservation.Generated.StateEdit,",
             "    json reader: inout RivuletJSON.JSONReader",
             ") throws(RivuletJSON.JSONError) {",
             cases.isEmpty ? [] : ["    switch position {"] + cases + ["    default: break", "    }"],
@@ -206,16 +206,18 @@ struct StateRenderer {
         return lines(
             opening,
             each(required) { field in
-                ["    var \(field.local) = RivuletObservation.StateCoding.absent(\(label(field))\(storage(field)))"]
+                [
+                    "    var \(field.local) = RivuletObservation.Generated.StateCoding.absent(\(label(field))\(storage(field)))"
+                ]
             },
-            "    let others = try RivuletObservation.StateCoding.members(of: &reader) {",
+            "    let others = try RivuletObservation.Generated.StateCoding.members(of: &reader) {",
             "        (name: Swift.String, reader: inout RivuletJSON.JSONReader) throws(RivuletJSON.JSONError) -> Swift.Bool in",
             "        switch name {",
             each(required) { field in
                 let wrapper = field.wrapper == nil ? "" : "wrapper: \(storage(field)), "
                 return [
                     "        case \(field.bareName.quoted):",
-                    "            try RivuletObservation.StateCoding.read(into: &\(field.local), \(wrapper)from: &reader)",
+                    "            try RivuletObservation.Generated.StateCoding.read(into: &\(field.local), \(wrapper)from: &reader)",
                     "            return true",
                 ]
             },
@@ -225,7 +227,7 @@ struct StateRenderer {
             "    }",
             each(required) { field in
                 let name = field.bareName.quoted
-                let value = "RivuletObservation.StateCoding.require(\(field.local), \(name), in: reader)"
+                let value = "RivuletObservation.Generated.StateCoding.require(\(field.local), \(name), in: reader)"
                 let wrapped = "Self.\(wrap(field))(\(value), &self._$observationRegistrar)"
                 return ["    self.\(field.storage) = try \(field.wrapper == nil ? value : wrapped)"]
             },
@@ -272,7 +274,7 @@ struct StateRenderer {
         lines(
             "@inline(never)",
             """
-            \(access)func _$encode(_ fields: inout RivuletObservation.FieldSelection, into writer: inout RivuletJSON.JSONWriter) {
+            \(access)func _$encode(_ fields: inout RivuletObservation.Generated.FieldSelection, into writer: inout RivuletJSON.JSONWriter) {
             """,
             each { index, field in
                 let label = field.wrapper == nil ? "" : "wrapper: "

@@ -3,10 +3,10 @@
 
 import RivuletJSON
 
-extension ChangeCollector {
+extension Generated.ChangeCollector {
     /// Looks for coercions inside of a value that was compared as a whole; `isNew` is true if the value differed.
     @usableFromInline
-    mutating func collectCoercions(isNew: Bool, _ body: (inout ChangeCollector) -> Void) {
+    mutating func collectCoercions(isNew: Bool, _ body: (inout Generated.ChangeCollector) -> Void) {
         guard let search else { return }
         let outer = (purpose, search.isNewValue)
         (purpose, search.isNewValue) = (.coercions, isNew)

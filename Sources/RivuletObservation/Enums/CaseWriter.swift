@@ -1,76 +1,79 @@
 public import RivuletJSON
 
-/// Writes the cases of event enums and of enums in states; generated code calls it.
-public enum CaseWriter {
-    /// The key of a single value without a label in Swift's own form.
-    static let singleKey = "_0"
+extension Generated {
+    /// Writes the cases of event enums and of enums in states; generated code calls it.
+    public enum CaseWriter {
+        /// The key of a single value without a label in Swift's own form.
+        static let singleKey = "_0"
 
-    /// Writes a value of a payload.
-    public static func write<Value: JSONCodable>(_ value: Value, into writer: inout JSONWriter) {
-        value.encodeJSON(into: &writer)
-    }
+        /// Writes a value of a payload.
+        public static func write<Value: JSONCodable>(_ value: Value, into writer: inout JSONWriter) {
+            value.encodeJSON(into: &writer)
+        }
 
-    /// Writes a value of a payload that is only Codable.
-    @_disfavoredOverload
-    public static func write<Value: Codable>(_ value: Value, into writer: inout JSONWriter) {
-        CodableJSON.encode(value, into: &writer)
-    }
+        /// Writes a value of a payload that is only Codable.
+        @_disfavoredOverload
+        public static func write<Value: Codable>(_ value: Value, into writer: inout JSONWriter) {
+            CodableJSON.encode(value, into: &writer)
+        }
 
-    /// Writes a case with a single value without a label: `{"name":value}`.
-    ///
-    /// A value that begins with a key `_0` is wrapped in Swift's own form. Otherwise it would be read as that form.
-    public static func single<Value: JSONCodable>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
-        guard !Value.jsonSchema.isNoObject else {
+        /// Writes a case with a single value without a label: `{"name":value}`.
+        ///
+        /// A value that begins with a key `_0` is wrapped in Swift's own form. Otherwise it would be read as that form.
+        public static func single<Value: JSONCodable>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
+            guard !Value.jsonSchema.isNoObject else {
+                writer.beginObject()
+                writer.key(name)
+                value.encodeJSON(into: &writer)
+                return writer.endObject()
+            }
+            guarded(name, into: &writer) { write(value, into: &$0) }
+        }
+
+        /// Writes a case with a single tracked value, which has key paths of its own: always `{"name":value}`.
+        public static func single<Value: StateNode>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
             writer.beginObject()
             writer.key(name)
             value.encodeJSON(into: &writer)
-            return writer.endObject()
+            writer.endObject()
         }
-        guarded(name, into: &writer) { write(value, into: &$0) }
-    }
 
-    /// Writes a case with a single tracked value, which has key paths of its own: always `{"name":value}`.
-    public static func single<Value: StateNode>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key(name)
-        value.encodeJSON(into: &writer)
-        writer.endObject()
-    }
+        /// Writes a case with a single value without a label that is only Codable.
+        @_disfavoredOverload
+        public static func single<Value: Codable>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
+            guarded(name, into: &writer) { write(value, into: &$0) }
+        }
 
-    /// Writes a case with a single value without a label that is only Codable.
-    @_disfavoredOverload
-    public static func single<Value: Codable>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
-        guarded(name, into: &writer) { write(value, into: &$0) }
-    }
-
-    /// Writes a case with labelled or several values: `{"name":{…}}`.
-    public static func values(_ name: String, into writer: inout JSONWriter, _ values: (inout JSONWriter) -> Void) {
-        writer.beginObject()
-        writer.key(name)
-        writer.beginObject()
-        values(&writer)
-        writer.endObject()
-        writer.endObject()
-    }
-
-    private static func guarded(_ name: String, into writer: inout JSONWriter, _ value: (inout JSONWriter) -> Void) {
-        var inner = JSONWriter(like: writer)
-        value(&inner)
-        writer.beginObject()
-        writer.key(name)
-        let isAmbiguous = inner.bytes.starts(with: #"{"\#(singleKey)":"#.utf8)
-        if isAmbiguous {
+        /// Writes a case with labelled or several values: `{"name":{…}}`.
+        public static func values(_ name: String, into writer: inout JSONWriter, _ values: (inout JSONWriter) -> Void) {
             writer.beginObject()
-            writer.key(singleKey)
+            writer.key(name)
+            writer.beginObject()
+            values(&writer)
+            writer.endObject()
+            writer.endObject()
         }
-        if inner.hasUnrepresentableNumber {
-            // The value is written again, so that the outer writer also records the unrepresentable number.
-            value(&writer)
-        } else {
-            writer.raw(inner)
+
+        private static func guarded(_ name: String, into writer: inout JSONWriter, _ value: (inout JSONWriter) -> Void)
+        {
+            var inner = JSONWriter(like: writer)
+            value(&inner)
+            writer.beginObject()
+            writer.key(name)
+            let isAmbiguous = inner.bytes.starts(with: #"{"\#(singleKey)":"#.utf8)
+            if isAmbiguous {
+                writer.beginObject()
+                writer.key(singleKey)
+            }
+            if inner.hasUnrepresentableNumber {
+                // The value is written again, so that the outer writer also records the unrepresentable number.
+                value(&writer)
+            } else {
+                writer.raw(inner)
+            }
+            if isAmbiguous { writer.endObject() }
+            writer.endObject()
         }
-        if isAmbiguous { writer.endObject() }
-        writer.endObject()
     }
 }
 

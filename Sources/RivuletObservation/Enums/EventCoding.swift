@@ -17,13 +17,13 @@ public protocol EventCoding: JSONCodable, SendableMetatype {
 
     /// True if clients must not dispatch this event, because its case is marked `@Internal`.
     ///
-    /// The table of ``eventCases`` says the same of the case. False by default.
+    /// By default, the table of ``eventCases`` decides. `@AppEvent` generates a faster form.
     var isInternal: Bool { get }
 }
 
 extension EventCoding {
-    /// False by default: clients may dispatch the event.
-    public var isInternal: Bool { false }
+    /// True if the table of ``eventCases`` says so of the event's case.
+    public var isInternal: Bool { Self.eventCases.contains { $0.isInternal && $0.name == eventName } }
 
     /// One shape for each case: the form in which its events are written.
     public static var jsonSchema: JSONSchema {

@@ -24,7 +24,7 @@ public protocol ObservableEnum: StateNode, Codable, SendableMetatype {
     /// Passes the payload to an edit, if ``_$fields`` has this value's case.
     ///
     /// - Throws: the error of the edit; this value then keeps what the edit has written to the payload.
-    mutating func _$editPayload<Edit: PayloadEdit>(_ edit: inout Edit) throws(Edit.Failure)
+    mutating func _$editPayload<Edit: Generated.PayloadEdit>(_ edit: inout Edit) throws(Edit.Failure)
 }
 
 extension ObservableEnum {
@@ -38,11 +38,11 @@ extension ObservableEnum {
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Always nil: an enum has no observed node itself; its payload has one.
-    @inlinable public var _$node: ObservedNode? { nil }
+    @inlinable public var _$node: Generated.ObservedNode? { nil }
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Returns true if the payload is observed at the node of its case, below this node.
-    public func _$isObserved(at node: ObservedNode) -> Bool {
+    public func _$isObserved(at node: Generated.ObservedNode) -> Bool {
         var edit = PayloadIdentity(node: node)
         var copy = self
         copy._$editPayload(&edit)
@@ -51,7 +51,7 @@ extension ObservableEnum {
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Passes the case's node to the payload, if the payload can be observed.
-    public mutating func _$observe(at node: ObservedNode) {
+    public mutating func _$observe(at node: Generated.ObservedNode) {
         var edit = PayloadObservation(node: node)
         _$editPayload(&edit)
     }
@@ -71,11 +71,11 @@ extension ObservableEnum {
         json reader: inout JSONReader
     ) throws(JSONError) {
         guard let name = path.first else {
-            return self = try StateCoding.whole(operation, json: &reader)
+            return self = try Generated.StateCoding.whole(operation, json: &reader)
         }
         var edit = PayloadApplication(operation: operation, path: path, index: index, reader: reader)
         try _$editPayload(&edit)
-        guard edit.isDone else { throw StateCoding.noField(name, reader) }
+        guard edit.isDone else { throw Generated.StateCoding.noField(name, reader) }
         reader = edit.reader
     }
 
@@ -110,7 +110,7 @@ extension ObservableEnum {
     ///
     /// - Throws: `EncodingError.invalidValue` for a NaN or an infinity, and what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
-        try StateCoding.encode(self, to: encoder)
+        try Generated.StateCoding.encode(self, to: encoder)
     }
 
     /// Reads any of the JSON forms from a decoder of any format.

@@ -1,22 +1,24 @@
 public import RivuletJSON
 
-/// An operation on a case's single value, which generated code passes; the value's type selects the overload.
-public protocol PayloadEdit {
-    /// The errors of the operation.
-    associatedtype Failure: Error
+extension Generated {
+    /// An operation on a case's single value, which generated code passes; the value's type selects the overload.
+    public protocol PayloadEdit {
+        /// The errors of the operation.
+        associatedtype Failure: Error
 
-    /// Runs the operation on a value with tracked inner writes.
-    mutating func payload<Value: StateNode>(_ index: Int, _ name: String, _ value: inout Value) throws(Failure)
+        /// Runs the operation on a value with tracked inner writes.
+        mutating func payload<Value: StateNode>(_ index: Int, _ name: String, _ value: inout Value) throws(Failure)
 
-    /// Runs the operation on a leaf.
-    mutating func payload<Value: JSONCodable>(_ index: Int, _ name: String, _ value: inout Value) throws(Failure)
+        /// Runs the operation on a leaf.
+        mutating func payload<Value: JSONCodable>(_ index: Int, _ name: String, _ value: inout Value) throws(Failure)
 
-    /// Runs the operation on a leaf that is only Codable.
-    @_disfavoredOverload
-    mutating func payload<Value: Codable>(_ index: Int, _ name: String, _ value: inout Value) throws(Failure)
+        /// Runs the operation on a leaf that is only Codable.
+        @_disfavoredOverload
+        mutating func payload<Value: Codable>(_ index: Int, _ name: String, _ value: inout Value) throws(Failure)
+    }
 }
 
-extension PayloadEdit {
+extension Generated.PayloadEdit {
     /// Does nothing: a leaf has no node of its own.
     @inlinable
     public mutating func payload<Value: JSONCodable>(_ index: Int, _ name: String, _ value: inout Value) {}
@@ -29,7 +31,7 @@ extension PayloadEdit {
 
 /// Gives the payload the serial of its case.
 @usableFromInline
-struct PayloadEntry: PayloadEdit {
+struct PayloadEntry: Generated.PayloadEdit {
     /// The mark that the enum would have.
     @usableFromInline let mark: ChangeMark
 
@@ -45,8 +47,8 @@ struct PayloadEntry: PayloadEdit {
 }
 
 /// Gives the payload the observed node of its case.
-struct PayloadObservation: PayloadEdit {
-    let node: ObservedNode
+struct PayloadObservation: Generated.PayloadEdit {
+    let node: Generated.ObservedNode
 
     mutating func payload<Value: StateNode>(_ index: Int, _ name: String, _ value: inout Value) throws(Never) {
         value._$observe(at: node.child(.field(index)))
@@ -54,8 +56,8 @@ struct PayloadObservation: PayloadEdit {
 }
 
 /// Checks that the payload has the observed node of its case.
-struct PayloadIdentity: PayloadEdit {
-    let node: ObservedNode
+struct PayloadIdentity: Generated.PayloadEdit {
+    let node: Generated.ObservedNode
     var isObserved = false
 
     mutating func payload<Value: StateNode>(_ index: Int, _ name: String, _ value: inout Value) throws(Never) {
@@ -64,7 +66,7 @@ struct PayloadIdentity: PayloadEdit {
 }
 
 /// Applies a recorded change at a path that begins with the name of the case.
-struct PayloadApplication: PayloadEdit {
+struct PayloadApplication: Generated.PayloadEdit {
     let operation: StateChange.Operation
     let path: ArraySlice<String>
     let index: Int?
@@ -92,14 +94,14 @@ struct PayloadApplication: PayloadEdit {
 }
 
 /// Finishes deferred work of the payload between two runs.
-struct PayloadSettling: PayloadEdit {
+struct PayloadSettling: Generated.PayloadEdit {
     mutating func payload<Value: StateNode>(_ index: Int, _ name: String, _ value: inout Value) throws(Never) {
         value._$settle()
     }
 }
 
 /// Writes the value at a path that begins with the name of the case.
-struct PayloadWriting: PayloadEdit {
+struct PayloadWriting: Generated.PayloadEdit {
     let path: ArraySlice<String>
     var writer: JSONWriter
     /// True if the path leads into the single value of the case.
@@ -112,16 +114,16 @@ struct PayloadWriting: PayloadEdit {
     }
 
     mutating func payload<Value: StateNode>(_ index: Int, _ name: String, _ value: inout Value) throws(Never) {
-        enter(name) { StateCoding.write(value, at: $0, into: &$1) }
+        enter(name) { Generated.StateCoding.write(value, at: $0, into: &$1) }
     }
 
     mutating func payload<Value: JSONCodable>(_ index: Int, _ name: String, _ value: inout Value) throws(Never) {
-        enter(name) { StateCoding.write(value, at: $0, into: &$1) }
+        enter(name) { Generated.StateCoding.write(value, at: $0, into: &$1) }
     }
 
     @_disfavoredOverload
     mutating func payload<Value: Codable>(_ index: Int, _ name: String, _ value: inout Value) throws(Never) {
-        enter(name) { StateCoding.write(value, at: $0, into: &$1) }
+        enter(name) { Generated.StateCoding.write(value, at: $0, into: &$1) }
     }
 
     /// Writes a value of a case with several values: it writes the whole enum, and takes the value out of the text.

@@ -3,12 +3,12 @@
 extension Keyed {
     // swift-format-ignore: NoLeadingUnderscores
     /// The node at which this collection is observed.
-    @inlinable public var _$node: ObservedNode? { observed }
+    @inlinable public var _$node: Generated.ObservedNode? { observed }
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Takes the node at which this collection is observed.
     @inlinable
-    public mutating func _$observe(at node: ObservedNode) {
+    public mutating func _$observe(at node: Generated.ObservedNode) {
         observed = node
     }
 
@@ -41,7 +41,7 @@ extension Keyed {
     func tellOrder(_ ids: [Element.ID]) {
         guard let observed else { return }
         for id in ids { observed.tellAndForget(.element(id.keyPathToken)) }
-        observed.mutate(ObservedNode.wholeField) {}
+        observed.mutate(Generated.ObservedNode.wholeField) {}
     }
 
     /// Notifies the observers of an element if another element replaced it.
@@ -51,7 +51,7 @@ extension Keyed {
     func tellReplacement(of id: Element.ID, by element: Element?) {
         guard let node = observed?.existingChild(.element(id.keyPathToken)) else { return }
         guard element?._$isObserved(at: node) != true else { return }
-        node.mutate(ObservedNode.wholeField) {}
+        node.mutate(Generated.ObservedNode.wholeField) {}
     }
 }
 
@@ -59,7 +59,7 @@ extension StateNode where Self: Identifiable, ID: KeyedID {
     // swift-format-ignore: NoLeadingUnderscores
     /// Takes the element's own node, below the node at which its collection is observed.
     @usableFromInline
-    mutating func _$observe(in node: ObservedNode) {
+    mutating func _$observe(in node: Generated.ObservedNode) {
         _$observe(at: node.child(.element(id.keyPathToken)))
     }
 }

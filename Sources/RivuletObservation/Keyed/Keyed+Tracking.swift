@@ -31,7 +31,7 @@ extension Keyed: StateNode {
         from old: Keyed,
         to new: Keyed,
         serial: UInt64?,
-        into collector: inout ChangeCollector
+        into collector: inout Generated.ChangeCollector
     ) -> Bool {
         if collector.purpose == .differences, new.isEditOnly(since: old) {
             let start = collector.checkpoint
@@ -53,7 +53,7 @@ extension Keyed: StateNode {
 
     /// Reports the differences in the edited elements.
     @inlinable
-    func collectEdits(since old: Keyed, serial: UInt64?, into collector: inout ChangeCollector) {
+    func collectEdits(since old: Keyed, serial: UInt64?, into collector: inout Generated.ChangeCollector) {
         let edits = overlay.edits.list
         for index in edits.indices {
             let position = edits[index].position
@@ -68,7 +68,12 @@ extension Keyed: StateNode {
     }
 
     @inlinable
-    static func compare(_ old: Keyed, _ new: Keyed, serial: UInt64?, into collector: inout ChangeCollector) -> Bool {
+    static func compare(
+        _ old: Keyed,
+        _ new: Keyed,
+        serial: UInt64?,
+        into collector: inout Generated.ChangeCollector
+    ) -> Bool {
         if collector.purpose == .coercions {
             for element in new { collector.element(element.id.keyPathToken, element, element, serial: nil) }
             return true
@@ -93,7 +98,7 @@ extension Keyed: StateNode {
         json reader: inout JSONReader
     ) throws(JSONError) {
         guard let token = path.first else {
-            self = try StateCoding.whole(operation, json: &reader)
+            self = try Generated.StateCoding.whole(operation, json: &reader)
             return
         }
         let rest = path.dropFirst()
@@ -101,7 +106,7 @@ extension Keyed: StateNode {
             return try edit(token, operation, at: rest, index: index, json: &reader)
         }
         if operation == .add { return try add(token, at: index, json: &reader) }
-        guard let position = position(token: token) else { throw StateCoding.noField(token, reader) }
+        guard let position = position(token: token) else { throw Generated.StateCoding.noField(token, reader) }
         try reader.skip()
         let slot = takeOut(at: position)
         if operation == .move { putIn(slot, at: index) }
@@ -125,7 +130,7 @@ extension Keyed: StateNode {
         index: Int?,
         json reader: inout JSONReader
     ) throws(JSONError) {
-        guard let position = position(token: token) else { throw StateCoding.noField(token, reader) }
+        guard let position = position(token: token) else { throw Generated.StateCoding.noField(token, reader) }
         try self[id: id(at: position)]?._$apply(operation, at: path, index: index, json: &reader)
     }
 

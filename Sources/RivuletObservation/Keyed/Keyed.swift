@@ -23,7 +23,7 @@ public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID
     /// The node at which the collection is observed; nil if the collection can have no observers.
     ///
     /// The node is not part of the value.
-    @usableFromInline var observed: ObservedNode?
+    @usableFromInline var observed: Generated.ObservedNode?
 
     /// The number of elements above which an overlay may be moved into a copy of the shared base.
     ///

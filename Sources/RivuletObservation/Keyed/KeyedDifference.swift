@@ -75,7 +75,7 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
 
     /// Reports to the collector; returns false, and reports nothing, if there are too many changes.
     @inlinable
-    func report(serial: UInt64?, into collector: inout ChangeCollector) -> Bool {
+    func report(serial: UInt64?, into collector: inout Generated.ChangeCollector) -> Bool {
         guard !Self.isTooMany(removed.count + placed.count, of: new.length) else { return false }
         let start = collector.checkpoint
         for position in removed.sorted() { collector.removal(of: old.element(at: position).id.keyPathToken) }

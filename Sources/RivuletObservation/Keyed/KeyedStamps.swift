@@ -25,7 +25,7 @@ struct KeyedStamps: Sendable {
     @inlinable
     func enter<Element: StateNode & Identifiable>(
         _ slot: inout KeyedSlot<Element>,
-        _ observed: ObservedNode?
+        _ observed: Generated.ObservedNode?
     ) where Element.ID: KeyedID {
         if slot.stamp < firstStamp { slot.element?._$enter(Self.serial(of: slot.stamp, in: serial)) }
         slot.stamp = KeyedStamp.next()

@@ -4,7 +4,7 @@ public import RivuletJSON
 
 // The field's type selects the overload of `field`. Generated code calls it for each field that the collector visits.
 // `isReplaceable` is true for a nested state that is reported field by field if it is replaced.
-extension ChangeCollector {
+extension Generated.ChangeCollector {
     /// Compares a leaf.
     @inlinable
     public mutating func field<Value: JSONCodable>(
@@ -60,7 +60,7 @@ extension ChangeCollector {
 
     /// Compares a leaf with states in it, such as an array of states.
     @inlinable
-    public mutating func field<Value: JSONCodable & StateBearing>(
+    public mutating func field<Value: JSONCodable & Generated.StateBearing>(
         _ index: Int,
         _ step: String,
         _ old: Value,
@@ -151,7 +151,7 @@ extension ChangeCollector {
     }
 
     @inlinable
-    mutating func bearing<Value: JSONCodable & StateBearing>(
+    mutating func bearing<Value: JSONCodable & Generated.StateBearing>(
         _ step: String,
         _ old: Value,
         _ new: Value,
@@ -177,7 +177,7 @@ extension ChangeCollector {
 
 // Wrappers. For an omitted field, the collector records only that its value may differ. A value that a wrapper changed
 // is reported as a coercion.
-extension ChangeCollector {
+extension Generated.ChangeCollector {
     /// Compares a leaf in a wrapper.
     @inlinable
     public mutating func field<Wrapper: ObservableWrapper>(
@@ -205,7 +205,7 @@ extension ChangeCollector {
         _ new: Wrapper,
         isTransient: Bool = false,
         isReplaceable: Bool = false
-    ) where Wrapper.WrappedValue: JSONCodable & StateBearing {
+    ) where Wrapper.WrappedValue: JSONCodable & Generated.StateBearing {
         guard !Wrapper.isOmittedFromCoding else {
             return recordOmittedWrite(json: old.wrappedValue, new.wrappedValue)
         }
@@ -259,7 +259,7 @@ extension ChangeCollector {
 
 // Payloads. An enum has no mark, so its payload's mark says which fields to compare. If the payload's writes are
 // unknown, the enum is compared as a whole.
-extension ChangeCollector {
+extension Generated.ChangeCollector {
     /// Reports the differences in the tracked payload of an enum that still has the same case.
     ///
     /// Returns false, and reports nothing, if the enum must be compared as a whole.
@@ -279,7 +279,7 @@ extension ChangeCollector {
     }
 
     /// Looks for coercions in a leaf with states in it; the leaf is compared as part of its enum.
-    public mutating func payload<Value: StateBearing>(
+    public mutating func payload<Value: Generated.StateBearing>(
         _ index: Int,
         _ step: String,
         _ old: Value,
@@ -300,7 +300,7 @@ extension ChangeCollector {
     /// Looks for coercions in one value of a case that has several values or a labelled one.
     ///
     /// Returns false, because the value is compared as part of its enum.
-    public mutating func part<Value: StateBearing>(_ step: String, _ value: Value) -> Bool {
+    public mutating func part<Value: Generated.StateBearing>(_ step: String, _ value: Value) -> Bool {
         if purpose == .coercions {
             enter(step: step, isTransient: false) { value._$collectCoercions(since: nil, into: &$0) }
         }

@@ -2,7 +2,7 @@
 
 public import RivuletJSON
 
-extension ChangeCollector {
+extension Generated.ChangeCollector {
     /// Compares an element; if the serial is nil, compares it as a whole.
     @inlinable
     mutating func element<Value: StateNode>(_ token: String, _ old: Value, _ new: Value, serial: UInt64?) {
@@ -34,7 +34,7 @@ extension ChangeCollector {
 
     /// Runs `body` with the path of the element with this token.
     @inlinable
-    mutating func enter(_ token: String, _ body: (inout ChangeCollector) -> Void) {
+    mutating func enter(_ token: String, _ body: (inout Generated.ChangeCollector) -> Void) {
         let outer = path
         path += "/"
         path += JSONPointer.escape(token)

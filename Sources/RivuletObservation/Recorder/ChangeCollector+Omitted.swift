@@ -3,7 +3,7 @@
 import RivuletJSON
 
 // The check is skipped for fields that are in JSON and hold no omitted field.
-extension ChangeCollector {
+extension Generated.ChangeCollector {
     /// Records a write of an omitted field, or of a value that holds such a field, unless both values are equal.
     ///
     /// The values are equal if their type's `==` and their texts agree. The `==` alone would lose writes of fields that

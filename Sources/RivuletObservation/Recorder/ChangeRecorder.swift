@@ -41,7 +41,7 @@ public enum ChangeRecorder {
         let mark = state._$observationRegistrar.mark
         let isSame = mark.serial == run.number
         guard !isSame || mark.touched != 0 else { return Recording() }
-        var collector = ChangeCollector(records)
+        var collector = Generated.ChangeCollector(records)
         collector.collect(from: before, to: state, serial: isSame ? run.number : nil)
         return collector.recording
     }
@@ -50,7 +50,7 @@ public enum ChangeRecorder {
     ///
     /// A nested state that differs is one change with its whole value, unless it is marked `@Replaceable`.
     public static func differences<State: ObservableState>(from old: State, to new: State) -> [StateChange] {
-        var collector = ChangeCollector(nil)
+        var collector = Generated.ChangeCollector(nil)
         collector.collect(from: old, to: new, serial: nil)
         return collector.recording.changes
     }

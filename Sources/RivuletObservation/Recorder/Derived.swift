@@ -40,7 +40,7 @@ public struct Derived<State: ObservableState, Value> {
     }
 
     private static func run(_ compute: (State) -> Value, on state: State) -> (Value, DerivedReads) {
-        let node = ObservedNode()
+        let node = Generated.ObservedNode()
         var state = state
         state._$observe(at: node)
         let value = compute(state)

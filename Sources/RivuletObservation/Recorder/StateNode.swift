@@ -5,18 +5,18 @@ public import RivuletJSON
 /// An ``ObservableState``, an ``ObservableEnum``, a ``Keyed`` collection of such values, or an optional one of these.
 ///
 /// Generated code calls these members; applications do not.
-public protocol StateNode: JSONCodable, StateBearing {
+public protocol StateNode: JSONCodable, Generated.StateBearing {
     // swift-format-ignore: NoLeadingUnderscores
     /// Takes the serial of a location, with nothing written yet.
     mutating func _$enter(_ serial: UInt64)
 
     // swift-format-ignore: NoLeadingUnderscores
     /// The node at which this value is observed; nil if it is not observed.
-    var _$node: ObservedNode? { get }
+    var _$node: Generated.ObservedNode? { get }
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Returns true if this value is the one observed at a node.
-    func _$isObserved(at node: ObservedNode) -> Bool
+    func _$isObserved(at node: Generated.ObservedNode) -> Bool
 
     // swift-format-ignore: NoLeadingUnderscores
     /// True if this value is an optional that is nil.
@@ -24,13 +24,18 @@ public protocol StateNode: JSONCodable, StateBearing {
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Takes the node at which this value is observed.
-    mutating func _$observe(at node: ObservedNode)
+    mutating func _$observe(at node: Generated.ObservedNode)
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Reports the differing fields; returns false, and reports nothing, if the values must be compared as a whole.
     ///
     /// If `serial` is nil, every field is compared.
-    static func _$collect(from old: Self, to new: Self, serial: UInt64?, into collector: inout ChangeCollector) -> Bool
+    static func _$collect(
+        from old: Self,
+        to new: Self,
+        serial: UInt64?,
+        into collector: inout Generated.ChangeCollector
+    ) -> Bool
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Merges a partial document into this value: fields without a key keep their value.
@@ -81,7 +86,7 @@ extension StateNode {
     // swift-format-ignore: NoLeadingUnderscores
     /// Compares the node at which this value is observed.
     @inlinable
-    public func _$isObserved(at node: ObservedNode) -> Bool { _$node === node }
+    public func _$isObserved(at node: Generated.ObservedNode) -> Bool { _$node === node }
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Always false: only an optional can be absent.
@@ -98,12 +103,12 @@ extension Optional: StateNode where Wrapped: StateNode {
 
     // swift-format-ignore: NoLeadingUnderscores
     /// The node of the value, if there is one.
-    @inlinable public var _$node: ObservedNode? { self?._$node }
+    @inlinable public var _$node: Generated.ObservedNode? { self?._$node }
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Returns true if there is a value and it is the one observed at a node.
     @inlinable
-    public func _$isObserved(at node: ObservedNode) -> Bool { self?._$isObserved(at: node) ?? false }
+    public func _$isObserved(at node: Generated.ObservedNode) -> Bool { self?._$isObserved(at: node) ?? false }
 
     // swift-format-ignore: NoLeadingUnderscores
     /// True if the optional is nil.
@@ -112,7 +117,7 @@ extension Optional: StateNode where Wrapped: StateNode {
     // swift-format-ignore: NoLeadingUnderscores
     /// Passes the node to the value, if there is one.
     @inlinable
-    public mutating func _$observe(at node: ObservedNode) {
+    public mutating func _$observe(at node: Generated.ObservedNode) {
         self?._$observe(at: node)
     }
 
@@ -123,7 +128,7 @@ extension Optional: StateNode where Wrapped: StateNode {
         from old: Wrapped?,
         to new: Wrapped?,
         serial: UInt64?,
-        into collector: inout ChangeCollector
+        into collector: inout Generated.ChangeCollector
     ) -> Bool {
         guard let old, let new else { return false }
         return Wrapped._$collect(from: old, to: new, serial: serial, into: &collector)
@@ -151,10 +156,10 @@ extension Optional: StateNode where Wrapped: StateNode {
         json reader: inout JSONReader
     ) throws(JSONError) {
         if let name = path.first {
-            guard self != nil else { throw StateCoding.noField(name, reader) }
+            guard self != nil else { throw Generated.StateCoding.noField(name, reader) }
             try self?._$apply(operation, at: path, index: index, json: &reader)
         } else {
-            self = try StateCoding.whole(operation, json: &reader)
+            self = try Generated.StateCoding.whole(operation, json: &reader)
         }
     }
 

@@ -8,7 +8,7 @@ extension ObservationStateRegistrar {
     public mutating func edit<Value: JSONCodable>(
         _ field: Int,
         _ storage: inout Value,
-        _ edit: StateEdit,
+        _ edit: Generated.StateEdit,
         json reader: inout JSONReader
     ) throws(JSONError) {
         try Self.checkLeaf(edit, reader)
@@ -20,7 +20,7 @@ extension ObservationStateRegistrar {
     public mutating func edit<Value: Codable>(
         _ field: Int,
         _ storage: inout Value,
-        _ edit: StateEdit,
+        _ edit: Generated.StateEdit,
         json reader: inout JSONReader
     ) throws(JSONError) {
         try Self.checkLeaf(edit, reader)
@@ -31,7 +31,7 @@ extension ObservationStateRegistrar {
     public mutating func edit<Value: StateNode>(
         _ field: Int,
         _ storage: inout Value,
-        _ edit: StateEdit,
+        _ edit: Generated.StateEdit,
         json reader: inout JSONReader
     ) throws(JSONError) {
         let wasAbsent = begin(field, &storage)
@@ -44,7 +44,7 @@ extension ObservationStateRegistrar {
         _ field: Int,
         wrapper: inout Wrapper,
         config: Wrapper.Config,
-        _ edit: StateEdit,
+        _ edit: Generated.StateEdit,
         json reader: inout JSONReader
     ) throws(JSONError) where Wrapper.WrappedValue: JSONCodable {
         guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
@@ -58,7 +58,7 @@ extension ObservationStateRegistrar {
         _ field: Int,
         wrapper: inout Wrapper,
         config: Wrapper.Config,
-        _ edit: StateEdit,
+        _ edit: Generated.StateEdit,
         json reader: inout JSONReader
     ) throws(JSONError) where Wrapper.WrappedValue: Equatable & JSONCodable {
         guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
@@ -72,7 +72,7 @@ extension ObservationStateRegistrar {
         _ field: Int,
         wrapper: inout Wrapper,
         config: Wrapper.Config,
-        _ edit: StateEdit,
+        _ edit: Generated.StateEdit,
         json reader: inout JSONReader
     ) throws(JSONError) where Wrapper.WrappedValue: Codable {
         guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
@@ -86,7 +86,7 @@ extension ObservationStateRegistrar {
         _ field: Int,
         wrapper: inout Wrapper,
         config: Wrapper.Config,
-        _ edit: StateEdit,
+        _ edit: Generated.StateEdit,
         json reader: inout JSONReader
     ) throws(JSONError) where Wrapper.WrappedValue: StateNode {
         guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
@@ -100,7 +100,7 @@ extension ObservationStateRegistrar {
         _ field: Int,
         wrapper: inout Wrapper,
         config: Wrapper.Config,
-        _ edit: StateEdit,
+        _ edit: Generated.StateEdit,
         json reader: inout JSONReader
     ) throws(JSONError) where Wrapper.WrappedValue: StateNode & Equatable {
         guard !Wrapper.isOmittedFromCoding else { return try reader.skip() }
@@ -111,7 +111,7 @@ extension ObservationStateRegistrar {
 
     /// Reads a nested state, or a value at a path in it.
     private static func take(
-        _ edit: StateEdit,
+        _ edit: Generated.StateEdit,
         _ value: inout some StateNode,
         _ reader: inout JSONReader
     ) throws(JSONError) {
@@ -123,9 +123,9 @@ extension ObservationStateRegistrar {
     }
 
     /// Refuses a path below a leaf: changes are recorded for the leaf as a whole.
-    private static func checkLeaf(_ edit: StateEdit, _ reader: JSONReader) throws(JSONError) {
+    private static func checkLeaf(_ edit: Generated.StateEdit, _ reader: JSONReader) throws(JSONError) {
         guard case .apply(let operation, let path, _) = edit else { return }
-        if let name = path.first { throw StateCoding.noField(name, reader) }
-        guard operation == .replace else { throw StateCoding.noOperation(operation, reader) }
+        if let name = path.first { throw Generated.StateCoding.noField(name, reader) }
+        guard operation == .replace else { throw Generated.StateCoding.noOperation(operation, reader) }
     }
 }

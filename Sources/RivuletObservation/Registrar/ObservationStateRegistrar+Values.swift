@@ -7,7 +7,7 @@ import Observation
 // write, before observers are notified that the field has changed.
 extension ObservationStateRegistrar {
     /// The identity of the value, made at its first use; all zeros for a value that is not born observable.
-    public var id: ObservationIdentity { node?.id ?? ObservedNode.noID }
+    public var id: ObservationIdentity { node?.id ?? Generated.ObservedNode.noID }
 
     /// Begins a whole write: notifies observers, unless the field keeps its identity or, without identities, its value.
     ///

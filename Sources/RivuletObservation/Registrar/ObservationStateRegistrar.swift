@@ -10,12 +10,12 @@ public struct ObservationStateRegistrar: Sendable {
     /// The writes to this value in a run of the recorder.
     @usableFromInline var mark = ChangeMark()
     /// The node at which this value is observed; nil if it can have no observers.
-    @usableFromInline var node: ObservedNode?
+    @usableFromInline var node: Generated.ObservedNode?
 
     /// Starts with nothing written; a value that is born observable has a node at once.
     @inlinable
     public init(_ rules: ObservationRules = .state) {
-        node = rules.isBornObservable ? ObservedNode() : nil
+        node = rules.isBornObservable ? Generated.ObservedNode() : nil
     }
 }
 
@@ -153,6 +153,6 @@ extension ObservationStateRegistrar {
 ///
 /// Source: <Tests/Rows/Systems.md#f-05>.
 @inlinable
-public func _$isIdentityEqual(_ value: some StateNode, at node: ObservedNode) -> Bool {
+public func _$isIdentityEqual(_ value: some StateNode, at node: Generated.ObservedNode) -> Bool {
     value._$isObserved(at: node)
 }

@@ -2,7 +2,7 @@
 
 import RivuletJSON
 
-extension ObservedNode {
+extension Generated.ObservedNode {
     /// Lists the reads at this node and below; fields are identified by their positions in `fields`.
     func collect(
         into reads: inout DerivedReads,
@@ -39,7 +39,7 @@ extension ObservedNode {
     }
 
     /// A field of a node, or the node itself as ``wholeField``.
-    typealias Field = (node: ObservedNode, field: Int)
+    typealias Field = (node: Generated.ObservedNode, field: Int)
 
     /// Returns the fields that a change of this node's state concerns and that can have observers.
     func fields(concernedBy change: StateChange, among fields: [StateField]) -> [Field] {
@@ -48,7 +48,7 @@ extension ObservedNode {
         var (node, fields, isCollection) = (self, fields, false)
         for (depth, token) in tokens.enumerated() {
             let isLast = depth == tokens.count - 1
-            let child: ObservedNode?
+            let child: Generated.ObservedNode?
             if isCollection {
                 // An added, removed or moved element changes the order. `wholeField` of the collection's node stands
                 // for the order.

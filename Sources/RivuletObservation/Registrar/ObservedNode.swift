@@ -2,201 +2,204 @@ internal import FoundationEssentials
 public import Observation
 import Synchronization
 
-/// A node of a state that may have observers: one value, with its fields and the nodes below it.
-///
-/// Different values can be at a node in turn. Copies of a value keep its node (lineage): a write to a copy notifies the
-/// observers of the original. Safe on all threads. Observers registered by `withObservationTracking` are removed after
-/// their notification, or with the node.
-public final class ObservedNode: Observable, Sendable {
-    /// A step to a node below.
-    @usableFromInline
-    enum Step: Hashable, Sendable {
-        /// The value in a field, by its position, or in an enum's case.
-        case field(Int)
-        /// An element of a keyed collection, by its id's token.
-        case element(String)
-    }
-
-    /// The nodes below a node, and the readers of whole values around it.
-    private struct Surroundings {
-        var children: [Step: ObservedNode] = [:]
-        /// The readers of this value as a whole; nil if there were none.
-        var wholeReaders: WholeReaders?
-        /// The readers of whole values that contain this value, as far as there were any.
-        var outerReaders: [WholeReaders] = []
-    }
-
-    /// Swift's own list of the observers of each field.
-    let registrar = ObservationRegistrar()
-    private let surroundings = Mutex(Surroundings())
-    private let hasWholeReaders = Atomic<Bool>(false)
-    private let readFields = Atomic<UInt64>(0)
-    private let readWhole = Atomic<Bool>(false)
-    private let readUnreported = Atomic<UInt64>(0)
-    private let identity = Mutex<UUID?>(nil)
-
-    @usableFromInline
-    init() {}
-
-    /// The identity of an ``ObservableValue`` at this node, made at its first use.
-    var id: UUID {
-        identity.withLock { identity in
-            if let identity { return identity }
-            let fresh = UUID()
-            identity = fresh
-            return fresh
-        }
-    }
-
-    /// The identity of a value without a node.
-    static let noID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-
-    /// The subscript that stands for a field in ``registrar``.
-    subscript(field field: Int) -> Void { () }
-
-    /// The index that stands for the value itself, beside its fields: for its presence, and for the set of its
-    /// elements.
-    @usableFromInline static let wholeField = ChangeMark.fieldsMax
-
-    /// The key paths of all fields, made once, because each costs a microsecond to make.
-    private static let keyPaths = (0...wholeField).map {
-        field -> any KeyPath<ObservedNode, Void> & Sendable in \.[field: field]
-    }
-
-    /// Returns the node at a step below, which is the same at every call.
-    @usableFromInline
-    func child(_ step: Step) -> ObservedNode {
-        surroundings.withLock { surroundings in
-            if let child = surroundings.children[step] { return child }
-            let child = ObservedNode()
-            if hasWholeReaders.load(ordering: .relaxed) {
-                for readers in surroundings.outerReaders { child.admit(readers) }
-                if let readers = surroundings.wholeReaders { child.admit(readers) }
-            }
-            surroundings.children[step] = child
-            return child
-        }
-    }
-
-    /// Returns the node at a step below, if it has been made.
-    func existingChild(_ step: Step) -> ObservedNode? {
-        surroundings.withLock { $0.children[step] }
-    }
-
-    /// Notifies the observers of the value below that it was removed or is new, and discards its node.
+extension Generated {
+    /// A node of a state that may have observers: one value, with its fields and the nodes below it.
     ///
-    /// Observers that still need the value ask for a new node.
-    func tellAndForget(_ step: Step) {
-        surroundings.withLock { $0.children.removeValue(forKey: step) }?.mutate(Self.wholeField) {}
-    }
-
-    /// Records a read of a field, for `withObservationTracking` and for ``Derived``.
-    @usableFromInline
-    func access(_ field: Int) {
-        _ = readFields.bitwiseOr(ChangeMark.bit(field), ordering: .relaxed)
-        registrar.access(self, keyPath: Self.keyPaths[field])
-    }
-
-    /// Records a read of a field with changes that are not reported, because the field is in no JSON.
-    @usableFromInline
-    func accessUnreported(_ field: Int) {
-        _ = readUnreported.bitwiseOr(ChangeMark.bit(field), ordering: .relaxed)
-        access(field)
-    }
-
-    /// Records a read of the whole value: any write here and below is a change of it.
-    @usableFromInline
-    func accessWhole() {
-        readWhole.store(true, ordering: .relaxed)
-        wholeReaders().access()
-    }
-
-    /// Records that the elements of a collection are counted or walked; each element is read at its own node.
-    @usableFromInline
-    func accessOrder() {
-        readWhole.store(true, ordering: .relaxed)
-        registrar.access(self, keyPath: Self.keyPaths[Self.wholeField])
-    }
-
-    /// Returns the readers of this value as a whole; nodes below get them when they are made.
-    private func wholeReaders() -> WholeReaders {
-        let (readers, children) = surroundings.withLock { surroundings -> (WholeReaders, [ObservedNode]) in
-            if let readers = surroundings.wholeReaders { return (readers, []) }
-            let readers = WholeReaders()
-            surroundings.wholeReaders = readers
-            hasWholeReaders.store(true, ordering: .releasing)
-            return (readers, Array(surroundings.children.values))
+    /// Different values can be at a node in turn. Copies of a value keep its node (lineage): a write to a copy notifies
+    /// the observers of the original. Safe on all threads. Observers registered by `withObservationTracking` are
+    /// removed after their notification, or with the node.
+    public final class ObservedNode: Observable, Sendable {
+        /// A step to a node below.
+        @usableFromInline
+        enum Step: Hashable, Sendable {
+            /// The value in a field, by its position, or in an enum's case.
+            case field(Int)
+            /// An element of a keyed collection, by its id's token.
+            case element(String)
         }
-        for child in children { child.admit(readers) }
-        return readers
-    }
 
-    /// Adds readers of a value that contains this one, so that writes here and below notify them.
-    private func admit(_ readers: WholeReaders) {
-        let children = surroundings.withLock { surroundings in
-            surroundings.outerReaders.append(readers)
-            hasWholeReaders.store(true, ordering: .releasing)
-            return Array(surroundings.children.values)
+        /// The nodes below a node, and the readers of whole values around it.
+        private struct Surroundings {
+            var children: [Step: Generated.ObservedNode] = [:]
+            /// The readers of this value as a whole; nil if there were none.
+            var wholeReaders: WholeReaders?
+            /// The readers of whole values that contain this value, as far as there were any.
+            var outerReaders: [WholeReaders] = []
         }
-        for child in children { child.admit(readers) }
-    }
 
-    /// The readers that every write here notifies.
-    private var allWholeReaders: [WholeReaders] {
-        surroundings.withLock { $0.outerReaders + ($0.wholeReaders.map { [$0] } ?? []) }
-    }
+        /// Swift's own list of the observers of each field.
+        let registrar = ObservationRegistrar()
+        private let surroundings = Mutex(Surroundings())
+        private let hasWholeReaders = Atomic<Bool>(false)
+        private let readFields = Atomic<UInt64>(0)
+        private let readWhole = Atomic<Bool>(false)
+        private let readUnreported = Atomic<UInt64>(0)
+        private let identity = Mutex<UUID?>(nil)
 
-    /// Records a read of the value's presence.
-    @usableFromInline
-    func accessPresence() {
-        registrar.access(self, keyPath: Self.keyPaths[Self.wholeField])
-    }
+        @usableFromInline
+        init() {}
 
-    /// Notifies the observers of a field that it is about to change.
-    @usableFromInline
-    func willSet(_ field: Int) {
-        registrar.willSet(self, keyPath: Self.keyPaths[field])
-        guard hasWholeReaders.load(ordering: .acquiring) else { return }
-        for readers in allWholeReaders { readers.willSet() }
-    }
+        /// The identity of an ``ObservableValue`` at this node, made at its first use.
+        var id: UUID {
+            identity.withLock { identity in
+                if let identity { return identity }
+                let fresh = UUID()
+                identity = fresh
+                return fresh
+            }
+        }
 
-    /// Notifies the observers of a field that it has changed.
-    @usableFromInline
-    func didSet(_ field: Int) {
-        registrar.didSet(self, keyPath: Self.keyPaths[field])
-        guard hasWholeReaders.load(ordering: .acquiring) else { return }
-        for readers in allWholeReaders { readers.didSet() }
-    }
+        /// The identity of a value without a node.
+        static let noID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-    /// Writes a field between ``willSet(_:)`` and ``didSet(_:)``.
-    @usableFromInline
-    func mutate(_ field: Int, _ write: () -> Void) {
-        willSet(field)
-        write()
-        didSet(field)
-    }
+        /// The subscript that stands for a field in ``registrar``.
+        subscript(field field: Int) -> Void { () }
 
-    // MARK: - Recorded reads
+        /// The index that stands for the value itself, beside its fields: for its presence, and for the set of its
+        /// elements.
+        @usableFromInline static let wholeField = ChangeMark.fieldsMax
 
-    /// The nodes below that have been made.
-    var existingChildren: [Step: ObservedNode] { surroundings.withLock { $0.children } }
+        /// The key paths of all fields, made once, because each costs a microsecond to make.
+        private static let keyPaths = (0...wholeField).map {
+            field -> any KeyPath<Generated.ObservedNode, Void> & Sendable in \.[field: field]
+        }
 
-    /// True if the value was read as a whole.
-    var readsWhole: Bool { readWhole.load(ordering: .relaxed) }
+        /// Returns the node at a step below, which is the same at every call.
+        @usableFromInline
+        func child(_ step: Step) -> Generated.ObservedNode {
+            surroundings.withLock { surroundings in
+                if let child = surroundings.children[step] { return child }
+                let child = Generated.ObservedNode()
+                if hasWholeReaders.load(ordering: .relaxed) {
+                    for readers in surroundings.outerReaders { child.admit(readers) }
+                    if let readers = surroundings.wholeReaders { child.admit(readers) }
+                }
+                surroundings.children[step] = child
+                return child
+            }
+        }
 
-    /// The fields with unreported changes that were read.
-    var unreportedReads: [Int] {
-        let fields = readUnreported.load(ordering: .relaxed)
-        return (0..<ChangeMark.fieldsMax).filter { fields & ChangeMark.bit($0) != 0 }
-    }
+        /// Returns the node at a step below, if it has been made.
+        func existingChild(_ step: Step) -> Generated.ObservedNode? {
+            surroundings.withLock { $0.children[step] }
+        }
 
-    /// Returns true if a field was read.
-    func wasRead(_ field: Int) -> Bool {
-        readFields.load(ordering: .relaxed) & ChangeMark.bit(field) != 0
-    }
+        /// Notifies the observers of the value below that it was removed or is new, and discards its node.
+        ///
+        /// Observers that still need the value ask for a new node.
+        func tellAndForget(_ step: Step) {
+            surroundings.withLock { $0.children.removeValue(forKey: step) }?.mutate(Self.wholeField) {}
+        }
 
-    /// True if anything in the value was read.
-    var wasReadWithin: Bool {
-        readFields.load(ordering: .relaxed) != 0 || readsWhole || !existingChildren.isEmpty
+        /// Records a read of a field, for `withObservationTracking` and for ``Derived``.
+        @usableFromInline
+        func access(_ field: Int) {
+            _ = readFields.bitwiseOr(ChangeMark.bit(field), ordering: .relaxed)
+            registrar.access(self, keyPath: Self.keyPaths[field])
+        }
+
+        /// Records a read of a field with changes that are not reported, because the field is in no JSON.
+        @usableFromInline
+        func accessUnreported(_ field: Int) {
+            _ = readUnreported.bitwiseOr(ChangeMark.bit(field), ordering: .relaxed)
+            access(field)
+        }
+
+        /// Records a read of the whole value: any write here and below is a change of it.
+        @usableFromInline
+        func accessWhole() {
+            readWhole.store(true, ordering: .relaxed)
+            wholeReaders().access()
+        }
+
+        /// Records that the elements of a collection are counted or walked; each element is read at its own node.
+        @usableFromInline
+        func accessOrder() {
+            readWhole.store(true, ordering: .relaxed)
+            registrar.access(self, keyPath: Self.keyPaths[Self.wholeField])
+        }
+
+        /// Returns the readers of this value as a whole; nodes below get them when they are made.
+        private func wholeReaders() -> WholeReaders {
+            let (readers, children) = surroundings.withLock {
+                surroundings -> (WholeReaders, [Generated.ObservedNode]) in
+                if let readers = surroundings.wholeReaders { return (readers, []) }
+                let readers = WholeReaders()
+                surroundings.wholeReaders = readers
+                hasWholeReaders.store(true, ordering: .releasing)
+                return (readers, Array(surroundings.children.values))
+            }
+            for child in children { child.admit(readers) }
+            return readers
+        }
+
+        /// Adds readers of a value that contains this one, so that writes here and below notify them.
+        private func admit(_ readers: WholeReaders) {
+            let children = surroundings.withLock { surroundings in
+                surroundings.outerReaders.append(readers)
+                hasWholeReaders.store(true, ordering: .releasing)
+                return Array(surroundings.children.values)
+            }
+            for child in children { child.admit(readers) }
+        }
+
+        /// The readers that every write here notifies.
+        private var allWholeReaders: [WholeReaders] {
+            surroundings.withLock { $0.outerReaders + ($0.wholeReaders.map { [$0] } ?? []) }
+        }
+
+        /// Records a read of the value's presence.
+        @usableFromInline
+        func accessPresence() {
+            registrar.access(self, keyPath: Self.keyPaths[Self.wholeField])
+        }
+
+        /// Notifies the observers of a field that it is about to change.
+        @usableFromInline
+        func willSet(_ field: Int) {
+            registrar.willSet(self, keyPath: Self.keyPaths[field])
+            guard hasWholeReaders.load(ordering: .acquiring) else { return }
+            for readers in allWholeReaders { readers.willSet() }
+        }
+
+        /// Notifies the observers of a field that it has changed.
+        @usableFromInline
+        func didSet(_ field: Int) {
+            registrar.didSet(self, keyPath: Self.keyPaths[field])
+            guard hasWholeReaders.load(ordering: .acquiring) else { return }
+            for readers in allWholeReaders { readers.didSet() }
+        }
+
+        /// Writes a field between ``willSet(_:)`` and ``didSet(_:)``.
+        @usableFromInline
+        func mutate(_ field: Int, _ write: () -> Void) {
+            willSet(field)
+            write()
+            didSet(field)
+        }
+
+        // MARK: - Recorded reads
+
+        /// The nodes below that have been made.
+        var existingChildren: [Step: Generated.ObservedNode] { surroundings.withLock { $0.children } }
+
+        /// True if the value was read as a whole.
+        var readsWhole: Bool { readWhole.load(ordering: .relaxed) }
+
+        /// The fields with unreported changes that were read.
+        var unreportedReads: [Int] {
+            let fields = readUnreported.load(ordering: .relaxed)
+            return (0..<ChangeMark.fieldsMax).filter { fields & ChangeMark.bit($0) != 0 }
+        }
+
+        /// Returns true if a field was read.
+        func wasRead(_ field: Int) -> Bool {
+            readFields.load(ordering: .relaxed) & ChangeMark.bit(field) != 0
+        }
+
+        /// True if anything in the value was read.
+        var wasReadWithin: Bool {
+            readFields.load(ordering: .relaxed) != 0 || readsWhole || !existingChildren.isEmpty
+        }
     }
 }

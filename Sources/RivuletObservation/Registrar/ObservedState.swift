@@ -8,7 +8,7 @@
 /// Source: <Tests/Rows/Systems.md#notification>.
 public final class ObservedState<State: ObservableState> {
     private var storage: State
-    private let node = ObservedNode()
+    private let node = Generated.ObservedNode()
 
     /// Takes a state to own.
     public init(_ state: State) {

@@ -6,7 +6,7 @@ public import RivuletJSON
 // value. None of them ever runs, because code that calls them does not compile. So each does the least that its
 // signature allows.
 
-extension ChangeCollector {
+extension Generated.ChangeCollector {
     /// Refuses a field.
     @_disfavoredOverload
     @available(
@@ -79,7 +79,7 @@ extension ObservationStateRegistrar {
     public mutating func edit<Value>(
         _ field: Int,
         _ storage: inout Value,
-        _ edit: StateEdit,
+        _ edit: Generated.StateEdit,
         json reader: inout JSONReader
     ) throws(JSONError) {}
 
@@ -89,12 +89,12 @@ extension ObservationStateRegistrar {
         _ field: Int,
         wrapper: inout Wrapper,
         config: Wrapper.Config,
-        _ edit: StateEdit,
+        _ edit: Generated.StateEdit,
         json reader: inout JSONReader
     ) throws(JSONError) {}
 }
 
-extension FieldSelection {
+extension Generated.FieldSelection {
     /// Accepts a field that ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public mutating func write<Value>(
@@ -114,7 +114,7 @@ extension FieldSelection {
     ) {}
 }
 
-extension StateCoding {
+extension Generated.StateCoding {
     /// Accepts a field that ``ChangeCollector`` refuses.
     @_disfavoredOverload
     public static func write<Value>(
@@ -188,13 +188,13 @@ extension StateField {
     }
 }
 
-extension PayloadEdit {
+extension Generated.PayloadEdit {
     /// Accepts a value that ``EventCase/Payload`` refuses.
     @_disfavoredOverload
     public mutating func payload<Value>(_ index: Int, _ name: String, _ value: inout Value) {}
 }
 
-extension CaseReader {
+extension Generated.CaseReader {
     /// Accepts a value that ``EventCase/Payload`` refuses.
     @_disfavoredOverload
     public func single<Value>(
@@ -205,7 +205,7 @@ extension CaseReader {
     }
 }
 
-extension CaseValues {
+extension Generated.CaseValues {
     /// Accepts a value that ``EventCase/Payload`` refuses.
     @_disfavoredOverload
     public func value<Value>(
@@ -217,7 +217,7 @@ extension CaseValues {
     }
 }
 
-extension CaseWriter {
+extension Generated.CaseWriter {
     /// Accepts a value that ``EventCase/Payload`` refuses.
     @_disfavoredOverload
     public static func write<Value>(_ value: Value, into writer: inout JSONWriter) {}

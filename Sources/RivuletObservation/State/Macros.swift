@@ -18,7 +18,7 @@ import RivuletJSON
     ObservableEnum,
     // The inherited protocols are listed too: the compiler asks a macro only for conformances that it announces.
     StateNode,
-    StateBearing,
+    Generated.StateBearing,
     JSONCodable,
     Encodable,
     Decodable,

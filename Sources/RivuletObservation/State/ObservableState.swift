@@ -26,7 +26,7 @@ public protocol ObservableState: StateNode, Codable, SendableMetatype {
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Passes every field of two values to the collector.
-    static func _$collect(from old: Self, to new: Self, into collector: inout ChangeCollector)
+    static func _$collect(from old: Self, to new: Self, into collector: inout Generated.ChangeCollector)
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Reads the field at a position.
@@ -34,21 +34,23 @@ public protocol ObservableState: StateNode, Codable, SendableMetatype {
     /// - Throws: an error of the document, or `mismatch` if the edit's path does not exist.
     mutating func _$edit(
         _ position: Int,
-        _ edit: StateEdit,
+        _ edit: Generated.StateEdit,
         json reader: inout JSONReader
     ) throws(JSONError)
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Passes every field to a selection, which writes the selected fields.
-    func _$encode(_ fields: inout FieldSelection, into writer: inout JSONWriter)
+    func _$encode(_ fields: inout Generated.FieldSelection, into writer: inout JSONWriter)
 }
 
-/// The way in which JSON is read into a field; generated code passes it on.
-public enum StateEdit: Sendable {
-    /// A nested state keeps fields that the document does not mention.
-    case merge
-    /// A recorded change is applied at the path below the field; an empty path is the field.
-    case apply(StateChange.Operation, at: ArraySlice<String>, index: Int?)
+extension Generated {
+    /// The way in which JSON is read into a field; generated code passes it on.
+    public enum StateEdit: Sendable {
+        /// A nested state keeps fields that the document does not mention.
+        case merge
+        /// A recorded change is applied at the path below the field; an empty path is the field.
+        case apply(StateChange.Operation, at: ArraySlice<String>, index: Int?)
+    }
 }
 
 extension ObservableState {
@@ -70,7 +72,7 @@ extension ObservableState {
     public func encodeJSON(into writer: inout JSONWriter) {
         _$observationRegistrar.readWhole()
         writer.beginObject()
-        var fields = FieldSelection()
+        var fields = Generated.FieldSelection()
         _$encode(&fields, into: &writer)
         writer.endObject()
     }
@@ -86,7 +88,7 @@ extension ObservableState {
     }
 
     private func encodeField(_ position: Int, at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool {
-        var fields = FieldSelection(position, at: path)
+        var fields = Generated.FieldSelection(position, at: path)
         _$encode(&fields, into: &writer)
         return fields.isWritten
     }
@@ -100,12 +102,12 @@ extension ObservableState {
 
     // swift-format-ignore: NoLeadingUnderscores
     /// The node at which this value is observed.
-    @inlinable public var _$node: ObservedNode? { _$observationRegistrar.node }
+    @inlinable public var _$node: Generated.ObservedNode? { _$observationRegistrar.node }
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Takes the node at which this value is observed.
     @inlinable
-    public mutating func _$observe(at node: ObservedNode) {
+    public mutating func _$observe(at node: Generated.ObservedNode) {
         _$observationRegistrar.node = node
     }
 
@@ -116,7 +118,7 @@ extension ObservableState {
         from old: Self,
         to new: Self,
         serial: UInt64?,
-        into collector: inout ChangeCollector
+        into collector: inout Generated.ChangeCollector
     ) -> Bool {
         guard serial == nil || new._$observationRegistrar.mark.serial == serial else { return false }
         collector.walk(Self.self, new._$observationRegistrar.mark, comparesAll: serial == nil) {
@@ -156,10 +158,10 @@ extension ObservableState {
         json reader: inout JSONReader
     ) throws(JSONError) {
         if let name = path.first {
-            guard let position = Self._$position(of: name) else { throw StateCoding.noField(name, reader) }
+            guard let position = Self._$position(of: name) else { throw Generated.StateCoding.noField(name, reader) }
             try _$edit(position, .apply(operation, at: path.dropFirst(), index: index), json: &reader)
         } else {
-            self = try StateCoding.whole(operation, json: &reader)
+            self = try Generated.StateCoding.whole(operation, json: &reader)
         }
     }
 
@@ -174,7 +176,7 @@ extension ObservableState {
     ///
     /// - Throws: `EncodingError.invalidValue` for a NaN or an infinity, and what the encoder throws.
     public func encode(to encoder: any Encoder) throws {
-        try StateCoding.encode(self, to: encoder)
+        try Generated.StateCoding.encode(self, to: encoder)
     }
 
     /// Reads the JSON form from a decoder of any format.

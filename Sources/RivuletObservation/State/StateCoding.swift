@@ -1,47 +1,52 @@
 public import RivuletJSON
 
-/// The functions by which generated code writes and reads fields; the field's type selects the overload.
-///
-/// Types that are ``JSONCodable`` are written directly as bytes. Types that are only Codable take the slow way through
-/// ``CodableJSON``.
-public enum StateCoding {
-    /// The error for a path to a field that does not exist.
-    public static func noField(_ name: String, _ reader: JSONReader) -> JSONError {
-        reader.error(.mismatch, "the path of the recorded change has \"\(name)\", but there is no such tracked field")
-    }
-
-    /// The error for an operation that only elements of keyed collections support.
-    static func noOperation(_ operation: StateChange.Operation, _ reader: JSONReader) -> JSONError {
-        reader.error(
-            .mismatch,
-            "a recorded \"\(operation.rawValue)\" has a path that is not the path of a collection's element"
-        )
-    }
-
-    /// Reads the new value of a change; the operation must be `replace`.
-    static func whole<Value: JSONCodable>(
-        _ operation: StateChange.Operation,
-        json reader: inout JSONReader
-    ) throws(JSONError) -> Value {
-        guard operation == .replace else { throw noOperation(operation, reader) }
-        return try Value(json: &reader)
-    }
-
-    /// Writes the JSON form into an encoder of any format.
-    static func encode(_ value: some JSONCodable, to encoder: any Encoder) throws {
-        var writer = JSONWriter()
-        value.encodeJSON(into: &writer)
-        guard !writer.hasUnrepresentableNumber else {
-            let detail = "the value has a NaN or an infinity, which JSON cannot represent; write a finite number"
-            let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: detail)
-            throw EncodingError.invalidValue(value, context)
+extension Generated {
+    /// The functions by which generated code writes and reads fields; the field's type selects the overload.
+    ///
+    /// Types that are ``JSONCodable`` are written directly as bytes. Types that are only Codable take the slow way
+    /// through ``CodableJSON``.
+    public enum StateCoding {
+        /// The error for a path to a field that does not exist.
+        public static func noField(_ name: String, _ reader: JSONReader) -> JSONError {
+            reader.error(
+                .mismatch,
+                "the path of the recorded change has \"\(name)\", but there is no such tracked field"
+            )
         }
-        try JSONValue(parsing: writer.bytes).encode(to: encoder)
+
+        /// The error for an operation that only elements of keyed collections support.
+        static func noOperation(_ operation: StateChange.Operation, _ reader: JSONReader) -> JSONError {
+            reader.error(
+                .mismatch,
+                "a recorded \"\(operation.rawValue)\" has a path that is not the path of a collection's element"
+            )
+        }
+
+        /// Reads the new value of a change; the operation must be `replace`.
+        static func whole<Value: JSONCodable>(
+            _ operation: StateChange.Operation,
+            json reader: inout JSONReader
+        ) throws(JSONError) -> Value {
+            guard operation == .replace else { throw noOperation(operation, reader) }
+            return try Value(json: &reader)
+        }
+
+        /// Writes the JSON form into an encoder of any format.
+        static func encode(_ value: some JSONCodable, to encoder: any Encoder) throws {
+            var writer = JSONWriter()
+            value.encodeJSON(into: &writer)
+            guard !writer.hasUnrepresentableNumber else {
+                let detail = "the value has a NaN or an infinity, which JSON cannot represent; write a finite number"
+                let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: detail)
+                throw EncodingError.invalidValue(value, context)
+            }
+            try JSONValue(parsing: writer.bytes).encode(to: encoder)
+        }
     }
 }
 
 // Writing.
-extension StateCoding {
+extension Generated.StateCoding {
     /// Writes the value at a path below a field; returns false, and writes nothing, if there is no such value.
     public static func write<Value: JSONCodable>(
         _ value: Value,
@@ -82,7 +87,7 @@ extension StateCoding {
 }
 
 // Reading fields without a default. A function from the state to the storage gives the type, and is never called.
-extension StateCoding {
+extension Generated.StateCoding {
     /// Returns nil: there is no value yet.
     @inlinable
     public static func absent<State, Value>(_ storage: (State) -> Value) -> Value? { nil }

@@ -17,13 +17,15 @@ extension WrapperKind {
 extension ObservableWrapper {
     // swift-format-ignore: NoLeadingUnderscores
     /// The kind that has only this wrapper.
-    public typealias _$Kind = SingleWrapper<Self>
+    public typealias _$Kind = Generated.SingleWrapper<Self>
 }
 
-/// The kind of a wrapper that is not generic; generated code uses it.
-public enum SingleWrapper<Wrapper: ObservableWrapper>: WrapperKind {
-    /// The wrapper, for a field of any type.
-    public typealias Of<Value> = Wrapper
+extension Generated {
+    /// The kind of a wrapper that is not generic; generated code uses it.
+    public enum SingleWrapper<Wrapper: ObservableWrapper>: WrapperKind {
+        /// The wrapper, for a field of any type.
+        public typealias Of<Value> = Wrapper
+    }
 }
 
 /// The kind of ``Box``: a large value on the heap, copied on write.
@@ -41,13 +43,15 @@ public enum Omitted: WrapperKind {
 /// The kind of ``PresentationState``: a child that is shown or not, in an optional field.
 public enum Presented: WrapperKind {
     /// The wrapper of an optional type.
-    public typealias Of<Child: OptionalValue> = PresentationState<Child.Wrapped>
+    public typealias Of<Child: Generated.OptionalValue> = PresentationState<Child.Wrapped>
 }
 
-/// The type of an optional; only `Optional` conforms.
-public protocol OptionalValue {
-    /// The type of the value, if there is one.
-    associatedtype Wrapped
+extension Generated {
+    /// The type of an optional; only `Optional` conforms.
+    public protocol OptionalValue {
+        /// The type of the value, if there is one.
+        associatedtype Wrapped
+    }
 }
 
-extension Optional: OptionalValue {}
+extension Optional: Generated.OptionalValue {}

@@ -104,7 +104,7 @@ final class ServerContext: Sendable {
         memoryStorage = storage as? any MemoryHoldingStorage
         self.logger = logger
         logsRequests = logger.logLevel <= .debug
-        eventNames = self.apps.mapValues { Set($0.shape.events.map(\.name)) }
+        eventNames = self.apps.mapValues { $0.shape.eventNames }
         self.clock = clock
         bodyBudget = BodyBudget(bytesMax: options.limits.heldBodyBytesMax)
         addresses = StreamAddresses(streamsMax: options.limits.streamsPerAddressMax)

@@ -26,6 +26,8 @@ package struct AppShape: Sendable {
     package let event: JSONSchema
     /// The cases of the events that can be dispatched.
     package let events: [EventCase]
+    /// The names of all events, also of those that only the app dispatches.
+    package let eventNames: Set<String>
     /// The views, in the order of their declaration.
     package let views: [(name: String, schema: JSONSchema)]
     /// The resources that all sessions share.
@@ -47,6 +49,7 @@ package struct AppShape: Sendable {
         self.state = state
         event = Definition.Event.acceptedSchema
         events = Definition.Event.clientCases
+        eventNames = Set(Definition.Event.eventCases.map(\.name))
         let fields = FieldDescription.all(of: defaultValue).lazy.filter { !$0.field.isOmitted }
             .flatMap { field in
                 (0...field.field.schema.keyedDepth).map { field.tokens + Array(repeating: "*", count: $0) }

@@ -23,6 +23,6 @@ enum InternalEventSearch {
     }
 
     private static func name(in reader: JSONReader, of names: [String]) -> String? {
-        CaseReader.name(in: reader).flatMap { name in names.first { $0 == name } }
+        Generated.CaseReader.name(in: reader).flatMap { name in names.first { $0 == name } }
     }
 }

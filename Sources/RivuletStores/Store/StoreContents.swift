@@ -105,6 +105,9 @@ package struct StoreContents<Item: StorableItem>: Sendable {
         return count - entries.count
     }
 
+    /// True if the array of all items was read, and will be freed by the next change.
+    var hasList: Bool { listing.isMade }
+
     private mutating func forgetList() {
         // Copies of this version may read the old array later.
         if isKnownUniquelyReferenced(&listing) { listing.forget() } else { listing = StoreListing() }
@@ -129,6 +132,8 @@ private final class StoreListing<Item: StorableItem>: Sendable {
             return items
         }
     }
+
+    var isMade: Bool { made.withLock { $0 != nil } }
 
     func forget() { made.withLock { $0 = nil } }
 }

@@ -24,7 +24,7 @@ package struct StoreMachine<Item: StorableItem>: Sendable {
         var deliveries: [StoreSubscribers<Item>.Delivery] = []
         var replies: [StoreReply] = []
         var result: Result<StoreOutcome, any Error>
-        /// The contents before the request, which the driver frees after the replies.
+        /// The contents before the request, if they take long to free; the driver frees them after the replies.
         var earlier: EarlierContents<Item>?
     }
 
@@ -230,7 +230,7 @@ extension StoreMachine {
         var announcement = Announcement(replies: [request.reply], result: .success(outcome))
         switch result {
         case .success:
-            announcement.earlier = EarlierContents(contents)
+            if contents.hasList || request.removesAll { announcement.earlier = EarlierContents(contents) }
             for step in request.steps {
                 let update = update(of: step)
                 carryOut(step, &outcome)

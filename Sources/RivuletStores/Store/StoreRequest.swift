@@ -54,6 +54,9 @@ package struct StoreRequest<Item: StorableItem>: Sendable {
         !keys.isEmpty && steps.contains { step in step.insertion.keys.contains(where: keys.contains) }
     }
 
+    /// True if all items are removed.
+    var removesAll: Bool { steps.contains { if case .all = $0.removal { true } else { false } } }
+
     /// True if an item is inserted.
     var hasInsertion: Bool { steps.contains { !$0.insertion.isEmpty } }
 
