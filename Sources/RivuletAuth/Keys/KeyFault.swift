@@ -12,6 +12,7 @@ package enum KeyFault: Error, Hashable, CustomStringConvertible {
     case otherAlgorithm(String, of: String)
     case shortSecret(bytes: Int)
     case secretIsPEM
+    case secretIsDocument
     case privatePEM
     case otherPEM
     case algorithmMissing
@@ -42,9 +43,11 @@ package enum KeyFault: Error, Hashable, CustomStringConvertible {
         case .otherAlgorithm(let algorithm, let kind):
             "is no key of \(algorithm): it is another key of \(kind). Name its algorithm, one of \(Self.known)."
         case .shortSecret(let bytes):
-            "is a secret of \(bytes) bytes. Use at least \(VerificationKey.secretBytesMin): openssl rand -out FILE 32"
+            "is a secret of \(bytes) bytes. Use at least \(VerificationKey.secretBytesMin): openssl rand -out FILE 48"
         case .secretIsPEM:
             "is a PEM document given as a secret. Name the algorithm with --jwt-alg."
+        case .secretIsDocument:
+            "is a public document given as a secret. Make a secret: openssl rand -out FILE 48"
         case .privatePEM: "is a private key. Give the public one: openssl pkey -in FILE -pubout"
         case .otherPEM: "is not one PEM document \"PUBLIC KEY\". Make one: openssl pkey -pubin -in FILE -pubout"
         case .algorithmMissing: "is a PEM document without an algorithm. Name it with --jwt-alg, one of \(Self.known)."

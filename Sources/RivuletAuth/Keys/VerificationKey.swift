@@ -31,9 +31,10 @@ package struct VerificationKey: Sendable, CustomStringConvertible, CustomReflect
 
     /// Takes the secret of HS256.
     ///
-    /// A public key in PEM form is refused, because every holder of the public key could sign.
+    /// A public key or a key set is refused in every usual form, because each holder of the document could sign.
     init(secret: [UInt8], id: String?) throws(KeyFault) {
         guard !PEM.isIn(secret) else { throw .secretIsPEM }
+        guard !PublicDocument.isLikely(secret) else { throw .secretIsDocument }
         guard secret.count >= Self.secretBytesMin else { throw .shortSecret(bytes: secret.count) }
         self.init(id, .hs256, SHA256.byteCount, .secret(SymmetricKey(data: secret)))
     }

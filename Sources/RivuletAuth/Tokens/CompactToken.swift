@@ -3,7 +3,7 @@ import RivuletJSON
 /// A signed token in its parts, before anything is verified.
 ///
 /// Source: RFC 7515 sections 3.1 and 5.2.
-package struct CompactToken: Sendable {
+package struct CompactToken: Sendable, CustomStringConvertible, CustomReflectable {
     /// The members that a header must not have.
     ///
     /// They would bring a key, change the meaning of the signature, or announce a token within the token.
@@ -38,6 +38,12 @@ package struct CompactToken: Sendable {
         self.signature = signature
         signed = token[parts[0].startIndex..<parts[1].endIndex]
     }
+
+    /// No part of the token, so that no text contains a credential.
+    package var description: String { "CompactToken" }
+
+    /// An empty mirror, so that no dump contains a credential.
+    package var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Checks that the token's key has signed it by the key's algorithm.
     package func verify(with key: VerificationKey) throws(CredentialRefusal) {

@@ -32,18 +32,32 @@ package struct TokenVerifier: Sendable {
     }
 
     /// A token that is right in everything but its signature, which is not verified yet.
-    package struct Candidate: Sendable {
+    package struct Candidate: Sendable, CustomStringConvertible, CustomReflectable {
         fileprivate let token: CompactToken
         fileprivate let key: VerificationKey
-        fileprivate let unverified: Principal
+        fileprivate let claims: TokenClaims
 
-        /// Verifies the signature; this is the expensive step.
+        /// Verifies the signature, and then reads the grants; this is the expensive step.
         ///
-        /// - Throws: `CredentialRefusal.signature`.
+        /// - Throws: `CredentialRefusal.signature`, or the reason that the grants are refused.
         package func verified() throws(CredentialRefusal) -> Principal {
             try token.verify(with: key)
-            return unverified
+            return Principal(
+                subject: claims.subject,
+                issuer: claims.issuer,
+                credential: .token(id: claims.tokenID, keyID: key.id),
+                issuedAt: claims.issuedAt,
+                expires: claims.expires,
+                grants: try Grant.list(ofClaims: claims.all),
+                claims: claims.all
+            )
         }
+
+        /// No part of the token, so that no text contains a credential.
+        package var description: String { "TokenVerifier.Candidate" }
+
+        /// An empty mirror, so that no dump contains a credential.
+        package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
     /// Verifies a token; `now` is in seconds since 1970.
@@ -65,16 +79,7 @@ package struct TokenVerifier: Sendable {
             throw .claim("sub", needs: "another beginning than \"\(Principal.apiKeySubjectPrefix)\"")
         }
         try Self.checkTimes(of: claims, lifetimeSecondsMax: issuer.lifetimeSecondsMax, at: now)
-        let principal = Principal(
-            subject: claims.subject,
-            issuer: claims.issuer,
-            credential: .token(id: claims.tokenID, keyID: key.id),
-            issuedAt: claims.issuedAt,
-            expires: claims.expires,
-            grants: try Grant.list(ofClaims: claims.all),
-            claims: claims.all
-        )
-        return Candidate(token: token, key: key, unverified: principal)
+        return Candidate(token: token, key: key, claims: claims)
     }
 
     private static func checkTimes(

@@ -149,7 +149,7 @@ import Testing
         #expect(try secret(Array(repeating: 1, count: 32)) == nil)
         #expect(
             try secret(Array(repeating: 1, count: 31))
-                == "The key \"k1\" is a secret of 31 bytes. Use at least 32: openssl rand -out FILE 32"
+                == "The key \"k1\" is a secret of 31 bytes. Use at least 32: openssl rand -out FILE 48"
         )
         #expect(try secret([])?.hasPrefix("The key \"k1\" is a secret of 0 bytes.") == true)
         #expect(try secret(Array(TestKeys.rsaPublicPEM.utf8))?.hasPrefix("The key \"k1\" is a PEM document") == true)
@@ -184,6 +184,29 @@ import Testing
         #expect(
             try modulus(Array(repeating: 0xFE, count: 256)) == "The key \"k1\" is not a valid RSA key. Make a new key."
         )
+    }
+
+    @Test(arguments: [
+        #"{"keys":[{"kty":"EC","crv":"P-256","x":"X","y":"Y"}]}"#, "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC7 me@host",
+        "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAI", "---- BEGIN SSH2 PUBLIC KEY ----\nAAAAB3NzaC1yc2E",
+        // base64 of a SEQUENCE of 30 bytes, in one line and in two.
+        "MB4AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "MB4AAAAAAAAAAAAAAAAAAAAA\nAAAAAAAAAAAAAAAAAAA=",
+    ])
+    func `a public document is no secret`(text: String) {
+        #expect(Self.fault(file: text)?.contains("is a public document given as a secret") == true)
+    }
+
+    @Test func `a public key in DER or in UTF-16 is no secret`() {
+        let documents: [[UInt8]] = [
+            [0x30, 30] + Array(repeating: 7, count: 30), [0x30, 0x82, 0x01, 0x00] + Array(repeating: 7, count: 256),
+            [0xFF, 0xFE] + Array(repeating: 65, count: 40),
+        ]
+        for bytes in documents {
+            #expect(throws: AuthConfigurationError.self) { try KeySet(keyFile: bytes, algorithm: nil) }
+        }
+        #expect(throws: Never.self) {
+            try KeySet(keyFile: [0x30, 31] + Array(repeating: 7, count: 30), algorithm: nil)
+        }
     }
 
     @Test func `points of Ed25519 for which a signature needs no key are refused`() throws {
@@ -281,7 +304,7 @@ import Testing
         )
         #expect(
             Self.fault(file: String(repeating: "s", count: 31) + "\n")
-                == "The key of the file is a secret of 31 bytes. Use at least 32: openssl rand -out FILE 32"
+                == "The key of the file is a secret of 31 bytes. Use at least 32: openssl rand -out FILE 48"
         )
         #expect(Self.fault(file: String(repeating: "s", count: 32), .es256) == other)
     }
