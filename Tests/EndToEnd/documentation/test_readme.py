@@ -34,7 +34,7 @@ def test_the_first_command_installs_what_a_build_needs_and_runs_a_product():
     dockerfile = re.search(r"apt-get install -y -q --no-install-recommends (.*) \\", text("Dockerfile"))[1]
     assert set(installing.split()) == set(dockerfile.split()) - {"ca-certificates"}
     assert set(installing.split()) <= set(re.search(r"^packages=\((.*)\)$", text("Tests/run"), re.M)[1].split())
-    assert run == "swift run -c release rivulet serve"
+    assert run == "swift run rivulet serve"
     assert '.executable(name: "rivulet"' in text("Package.swift")
 
 
