@@ -9,7 +9,7 @@ import tokenize
 #: A sentence begins with its noun, not with one of these.
 OPENINGS = re.compile(r"(?:Whatever|What|Whoever|Whose|Whom|Who|Whether|How|Wherever|Where|Why)\b")
 #: Things are not people.
-PERSONS = re.compile(r"\b(?:who|whom|whoever|whose|nobody|somebody|everybody|someone|anybody)\b", re.I)
+PERSONS = re.compile(r"\b(?:who(?:m|se|ever)?|(?:no|some|every|any)body|someone)\b", re.I)
 #: The end of a sentence: a point, and after it a space and a new beginning.
 END = re.compile(r"(?<=[.!?])[)\"'”`*]*\s+(?=[\"'(`*\[]*[A-Z0-9`])")
 #: Points that end no sentence.
