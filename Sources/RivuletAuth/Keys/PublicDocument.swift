@@ -21,7 +21,7 @@ enum PublicDocument {
 
     /// Returns true if the bytes are one SEQUENCE.
     ///
-    /// Source: ITU-T X.690 sections 8.1.3 and 8.9.
+    /// Source: <https://www.itu.int/rec/T-REC-X.690-202102-I> (sections 8.1.3 and 8.9)
     private static func isDER(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 2, bytes[0] == 0x30 else { return false }
         if bytes[1] < 0x80 { return bytes.count == 2 + Int(bytes[1]) }
