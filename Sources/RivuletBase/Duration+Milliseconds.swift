@@ -9,7 +9,7 @@ extension Duration {
     @inlinable package func milliseconds(adding rest: Int64) -> UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        // The limit keeps the sum with a clock's time from overflowing.
+        // The limit prevents an overflow when the result is added to a clock's time.
         return UInt64(min(seconds, 1 << 50)) * 1_000 + UInt64((attoseconds + rest) / 1_000_000_000_000_000)
     }
 

@@ -7,7 +7,7 @@ struct HealthQuestion: ~Copyable {
     ///
     /// The whole command takes at most 3 s, which leaves time for the start and the end of the process.
     static let timeMax = Duration.milliseconds(2_800)
-    /// The most bytes that are read to find the end of the status line.
+    /// The number of bytes after which the search for the end of the status line stops.
     private static let statusLineBytesMax = 1_024
 
     private let target: HealthTarget

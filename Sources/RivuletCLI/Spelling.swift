@@ -5,7 +5,7 @@ enum Spelling {
 
     /// Returns the known name with the fewest edits from `name`; nil if none is near.
     ///
-    /// A near name needs at most two edits, and fewer than half of the letters of `name`.
+    /// A near name needs at most two edits. The number of edits is also less than half of the length of `name`.
     static func nearest(to name: String, among known: Set<String>) -> String? {
         let rated = known.sorted().map { (name: $0, edits: edits(Array(name.utf8), Array($0.utf8))) }
         guard let best = rated.min(by: { $0.edits < $1.edits }) else { return nil }

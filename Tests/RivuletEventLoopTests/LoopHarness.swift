@@ -2,7 +2,7 @@
 
 import RivuletEventLoop
 
-/// A loop that listens on a free port of 127.0.0.1 and runs on a separate thread until `stop`.
+/// A loop that listens on a free port, by default of 127.0.0.1, and runs on a separate thread until `stop`.
 struct LoopHarness: Sendable {
     let loop: EventLoop
     let port: UInt16

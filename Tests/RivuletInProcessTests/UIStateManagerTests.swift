@@ -295,7 +295,7 @@ import Testing
         #expect(manager.getState() == DeedState(t: Shown(last: "late"), p: Saved(words: ["early"])))
     }
 
-    @Test func `a manager without references is freed after its queued events`() async {
+    @Test func `a manager without references stays until its queued events are done`() async {
         let gate = Gate()
         let journal = Journal()
         weak var held: DeedManager?

@@ -42,7 +42,7 @@ struct JSONCodableTests {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    @Test func `values read back equal`() throws {
+    @Test func `a value that is written and read again is equal`() throws {
         func check<Value: JSONCodable & Equatable>(_ value: Value, _ expected: String) throws {
             #expect(text(value) == expected)
             #expect(try Value(jsonBytes: Array(expected.utf8)) == value)

@@ -1,6 +1,6 @@
-/// Base64url as JOSE has it: without padding, and with spare bits of zero.
+/// Base64url as JOSE has it: without padding, and with zeros in the spare bits.
 ///
-/// Each sequence of bytes has exactly one text, so a token cannot be changed without a change of its bytes.
+/// Each sequence of bytes has exactly one text, so two different texts never decode to the same bytes.
 /// Source: RFC 7515 section 2, RFC 4648 sections 3.5 and 5.
 package enum Base64URL {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

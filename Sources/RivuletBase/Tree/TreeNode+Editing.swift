@@ -9,7 +9,9 @@ struct TreeMoves<Key: Hashable> {
     ///
     /// A later pair overrides an earlier one.
     @usableFromInline var moved: [(keys: OrderedSet<Key>, label: UInt64)] = []
-    /// True if two neighbours have the same label, so that the leaves of a larger node need new labels.
+    /// True if two neighbouring leaves have the same label.
+    ///
+    /// The leaves of a larger node then need new labels.
     @usableFromInline var isCramped = false
 
     @inlinable
@@ -103,7 +105,7 @@ extension TreeNode {
         return removed
     }
 
-    /// Moves the content of the next child into this child, if both fill at most half a node.
+    /// Moves the content of the next child into this child, if both together fill at most half a node.
     @inlinable
     @discardableResult
     mutating func join(at index: Int, _ moves: inout TreeMoves<Key>) -> Bool {

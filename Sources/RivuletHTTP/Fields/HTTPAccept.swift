@@ -22,7 +22,7 @@ package enum HTTPAccept {
 
     /// Returns true if a content coding such as `gzip` is preferred at least as much as no coding.
     ///
-    /// Without the field, no coding is.
+    /// Without the field, the result is false.
     package static func accepts(encoding: String, in field: String?) -> Bool {
         guard let field else { return false }
         let wanted = quality(of: [encoding, "*"], in: field) ?? 0

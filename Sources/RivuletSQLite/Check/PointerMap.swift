@@ -19,7 +19,7 @@ struct PointerMap {
         path = databasePath
     }
 
-    /// Returns the root of the tree that a page belongs to; nil if the page belongs to no tree.
+    /// Returns the root of the tree that a page belongs to; nil if no root is found, or if the root is page 1.
     func root(of page: Int64) throws(SQLiteError) -> Int64? {
         do throws(StorageError) {
             guard let file = try ReadFile(path) else { return nil }

@@ -1,9 +1,11 @@
 internal import CZlib
 
-/// A CRC-32 over the columns of a row, each with its length, so that columns cannot be confused.
+/// A CRC-32 over the columns of a row, with the lengths of texts and bytes, so that columns cannot be confused.
 struct RowChecksum {
     private var crc: UInt = 0
-    /// The numbers that are not in the checksum yet; one call for several is faster than one call for each.
+    /// The numbers that are not in the checksum yet.
+    ///
+    /// One call of zlib for several numbers is faster than one call for each number.
     private var waiting = InlineArray<8, Int64>(repeating: 0)
     private var waitingCount = 0
 

@@ -30,7 +30,7 @@ final class DeadlineTimers {
         loop.schedule(after: .milliseconds(due > now ? Int64(clamping: due - now) : 0)) {}
     }
 
-    /// Visits the connections that are due, up to a limit; true if there are more.
+    /// Visits the connections that are due, up to a limit; true if there may be more.
     func run(most countMax: Int, now: UInt64, _ visit: (ConnectionID) -> Void) -> Bool {
         guard wake <= now else { return false }
         timers.advance(to: now)

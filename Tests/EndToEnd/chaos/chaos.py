@@ -83,8 +83,8 @@ class World:
     async def stop(self, is_kill):
         server, self.is_stopping = self.server, True
         if is_kill:
-            # Each connection remembers the number that it began with. The number changes before and after the kill,
-            # because a connection can begin in between.
+            # Each connection records the number of kills at its beginning. The number is a fraction during a kill,
+            # and so marks a connection that began or ended in that time.
             self.kills += 0.5
             await self.loop.run_in_executor(None, server.kill)
             self.kills += 0.5

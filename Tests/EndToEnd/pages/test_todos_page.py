@@ -54,7 +54,7 @@ def test_a_removal_can_be_undone(filled, todos):
     assert todos.state("/p/todos") == before
 
 
-def test_a_removal_is_undone_once_and_again_after_a_refusal(filled, todos):
+def test_an_undo_that_failed_can_be_tried_again_and_has_one_effect(filled, todos):
     before = todos.state("/p/todos")
     filled.row("Todo b").locator(".remove").focus()
     filled.page.keyboard.press("Enter")
@@ -83,7 +83,7 @@ def test_a_removal_during_an_undo_can_be_undone_too(filled, todos):
     filled.page.click("#undo")
     inserts.next().continue_()
     filled.text("#news", "“Todo c” is back")
-    # Its position was recorded in a list without the other todo.
+    # The position of “Todo c” was recorded while “Todo b” was not in the list, so the order may differ.
     assert {todo["id"]: todo for todo in todos.state("/p/todos")} == {todo["id"]: todo for todo in before}
 
 
@@ -108,7 +108,7 @@ def test_buttons_and_keys_move_a_todo_and_keep_the_focus(filled, todos):
     filled.text("#news", "Moved “Todo a” to 2 of 3")
     filled.page.keyboard.press("Alt+ArrowDown")
     filled.titles("Todo b", "Todo c", "Todo a")
-    # The stream may show the move before its answer, which would replace the next message.
+    # The message comes with the answer, maybe after the stream shows the move. If late, it would replace the next one.
     filled.text("#news", "Moved “Todo a” to 3 of 3")
     filled.page.keyboard.press("Alt+ArrowDown")
     filled.text("#news", "It is the last one that is shown")
@@ -141,7 +141,7 @@ def test_a_todo_is_dragged_to_its_position(filled, todos, item, target, height, 
     filled.titles(*(f"Todo {name}" for name in outcome))
     assert titles(todos) == [f"Todo {name}" for name in outcome]
     expect(page.locator("[data-dragged], [data-drop]")).to_have_count(0)
-    assert len(sent) == (outcome != "abc"), "a drop in place is nothing to tell"
+    assert len(sent) == (outcome != "abc"), "a drop in place sends nothing"
 
 
 def test_escape_ends_a_drag_where_it_began(filled, todos):
@@ -343,6 +343,6 @@ def test_the_page_fits_and_looks_like_this(open_tab, shared, todos, scheme, widt
     small = tab.page.evaluate("""() => [...document.querySelectorAll("button, a.button, .segments span, .tick")]
         .filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 24).length""")
     assert small == 0, "targets are large enough to be hit"
-    # A picture of the full page would be taken without the phone's touch.
+    # In a screenshot of the full page, the emulated phone would have no touch screen.
     tab.page.screenshot(path=SCREENSHOTS / f"todos-{scheme}-{width}.png", full_page=width != 360)
     assert tab.faults == []

@@ -1,4 +1,5 @@
-# Stores as resources, by sections 2, 5 and 6 of the HTTP contract: items, pages, conditions, operations, refusals.
+# Stores as resources: items, pages, conditions, operations, refusals.
+# Documentation/HTTP.md, "Stores, values and secrets".
 
 import json
 import re

@@ -1,4 +1,4 @@
-# Stored values as resources and their streams, by sections 2, 5 and 6 of the HTTP contract.
+# Stored values as resources, and their streams: Documentation/HTTP.md, "Stores, values and secrets".
 
 import itertools
 import json
@@ -207,7 +207,7 @@ def test_values_are_the_same_after_a_restart(serve, data, end):
 # Streams
 
 
-def test_a_stream_has_the_value_and_each_later_one_also_equal_ones(value):
+def test_a_stream_has_the_value_and_each_later_write_even_of_an_equal_value(value):
     theme = value("theme")
     with theme.changes() as stream:
         assert stream.status == 200 and stream.headers["content-type"].split(";")[0] == "text/event-stream"
@@ -261,7 +261,7 @@ def test_a_cursor_from_before_a_restart_gets_the_value(serve, data):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_streams_have_each_value_once_and_in_order_while_eight_write(serve, data, workers):
+def test_streams_have_each_value_once_and_in_order_while_eight_clients_write(serve, data, workers):
     theme = Shared(serve(data, arguments=["--workers", workers]), VALUES + "/theme")
     streams, received, answers = [theme.changes() for _ in range(5)], [[] for _ in range(5)], []
     for stream in streams:

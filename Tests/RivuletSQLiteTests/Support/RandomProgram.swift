@@ -6,7 +6,7 @@ import StorageConformance
 
 /// A random program over a few sessions.
 ///
-/// Its answers name heads by version only, because each engine has its own tokens.
+/// Its answers have the epoch and the version of a head, but no token, because each engine has its own tokens.
 struct RandomProgram {
     private var generator: SeededGenerator
     /// The heads of both engines that a caller may hold, including stale ones.
