@@ -21,8 +21,8 @@ struct Serve: ParsableCommand {
             RIVULET_MEMORY, and --memory overrides also RIVULET_DATA. A warning lists unknown variables that begin with RIVULET_.
 
             The secret key signs cookies and seals values. It has no option, only variables: RIVULET_SECRET_KEY is its text, at least 32 \
-            bytes; RIVULET_SECRET_KEY_FILE names a file with the text that only its owner may read. Without both, the key is the file \
-            secret.key in the data folder, which is created if it does not exist. To replace the key, give the earlier key in \
+            bytes; RIVULET_SECRET_KEY_FILE names a file with the text. Only the file's owner may read it. If neither is set, the key is in \
+            the file secret.key in the data folder, which is created if it does not exist. To replace the key, give the earlier key in \
             RIVULET_OLDER_SECRET_KEY or RIVULET_OLDER_SECRET_KEY_FILE. Existing cookies and sealed values then stay valid.
             """
     )
@@ -113,7 +113,7 @@ struct Serve: ParsableCommand {
         if memory {
             guard data == nil else {
                 throw ValidationError(
-                    "--memory keeps nothing on disk, and --data names a folder to keep it in; give one of the two"
+                    "--memory keeps nothing on disk, and --data names a folder for the sessions; give one of the two"
                 )
             }
             return nil
@@ -126,7 +126,7 @@ struct Serve: ParsableCommand {
         guard try Environment.value("MEMORY", Environment.flag) ?? false else { return named ?? "./data" }
         guard named == nil else {
             throw ValidationError(
-                "RIVULET_MEMORY keeps nothing on disk, and RIVULET_DATA names a folder to keep it in; unset one of the two"
+                "RIVULET_MEMORY keeps nothing on disk, and RIVULET_DATA names a folder for the sessions; unset one of the two"
             )
         }
         return nil

@@ -14,7 +14,7 @@ extension TestStore {
     ///   - event: The event.
     ///   - duration: The maximum time by which the clock is moved until the event comes.
     ///   - sourceLocation: The position at which failures are reported.
-    ///   - change: Edits the state before the event into the expected state, as in ``send(_:sourceLocation:change:)``.
+    ///   - change: Turns the state before the event into the expected state, as in ``send(_:sourceLocation:change:)``.
     public nonisolated(nonsending) func receive(
         _ event: Event,
         within duration: Duration = .zero,
@@ -32,14 +32,16 @@ extension TestStore {
         }
     }
 
-    /// Asserts the next event by a condition, for payloads that a test does not know, and its change of the state.
+    /// Asserts that the next event meets a condition, and asserts the event's change of the state.
+    ///
+    /// Use it for events with payloads that the test does not know.
     public nonisolated(nonsending) func receive(
         where isExpected: (Event) -> Bool,
         within duration: Duration = .zero,
         sourceLocation: SourceLocation = #_sourceLocation,
         change: ((inout State) throws -> Void)? = nil
     ) async {
-        guard let received = await next("an event", within: duration, at: sourceLocation, where: isExpected)
+        guard let received = await next("a matching event", within: duration, at: sourceLocation, where: isExpected)
         else { return }
         let form = received.event.testForm
         if let rejection = received.rejection {

@@ -1,4 +1,4 @@
-// Owns a clock without waiting: a sleep ends at once, or only by cancellation.
+// Owns a clock for tests that never wait.
 
 import Synchronization
 

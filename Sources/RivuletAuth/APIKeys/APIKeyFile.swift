@@ -60,7 +60,7 @@ package struct APIKeyFile: Sendable {
 
     /// Adds a key, and returns it with its text, which is shown once.
     ///
-    /// - Throws: `AuthConfigurationError` for a full file, and for a name or grants out of their limits.
+    /// - Throws: `AuthConfigurationError` for a full file, and for a name, grants or an expiry out of their limits.
     package mutating func add(
         name: String?,
         grants: [JSONValue],
@@ -90,7 +90,8 @@ package struct APIKeyFile: Sendable {
 
     /// Verifies an API key; `now` is in seconds since 1970.
     ///
-    /// The hashes are compared in constant time. Ids are no secrets, so an unknown id answers faster.
+    /// The hashes are compared in constant time. An unknown id is refused without a comparison,
+    /// because ids are no secrets.
     package func verify(_ credential: [UInt8], at now: Int) throws(CredentialRefusal) -> Principal {
         let key = try APIKey(parsing: credential)
         guard let record = positions[key.id].map({ records[$0] }) else { throw .apiKeyID(key.id) }

@@ -8,8 +8,9 @@ struct JSONWebKey {
     /// The result of reading a key that is well-formed.
     enum Reading {
         case key(VerificationKey)
-        /// The key says that it is for another purpose or by another algorithm; sets of identity providers have such
-        /// keys beside those of signatures.
+        /// The key is for another purpose, or its type, curve or algorithm is unknown here.
+        ///
+        /// Many identity providers publish such keys beside their keys for signatures.
         case skipped(KeyFault)
     }
 

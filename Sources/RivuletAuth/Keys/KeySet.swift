@@ -12,15 +12,16 @@ package struct KeySet: Sendable {
 
     /// The keys in the order of the document.
     package let keys: [VerificationKey]
-    /// The keys of the document that are for another purpose: each a line for the log.
+    /// The keys of the document that are not used, each with the reason as a line for the log.
     package let skipped: [AuthConfigurationError]
     /// True if the keys are a JSON Web Key Set.
     package let isDocument: Bool
 
     /// Reads a JSON Web Key Set.
     ///
-    /// Each key names its algorithm, or has the only one of its curve. An RSA key without `alg` is one of
-    /// `rsaAlgorithm`. Keys for encryption and by unknown algorithms are skipped, because many providers have both.
+    /// The algorithm of a key is its `alg`, or else the only algorithm of its type or curve. An RSA key without `alg`
+    /// is for `rsaAlgorithm`. Keys for encryption and for unknown algorithms are skipped, because many providers
+    /// publish such keys.
     ///
     /// - Throws: `AuthConfigurationError` for a weak, private or contradictory key, for keys that the same token could
     ///   match, and for a set without any key that verifies.
@@ -51,9 +52,10 @@ package struct KeySet: Sendable {
         }
     }
 
-    /// Reads a file with one key: a PEM document, or the bytes of a secret without one newline at their end.
+    /// Reads a file with one key: a PEM document, or the bytes of a secret.
     ///
-    /// A PEM document needs an algorithm, because the key of one algorithm can have the form of another.
+    /// One newline at the end of a secret is ignored. A PEM document needs `algorithm`, because the same key can be for
+    /// several algorithms, such as RS256 and PS256.
     ///
     /// - Throws: `AuthConfigurationError` for a weak or private key, and for an algorithm that is not the key's.
     package init(keyFile bytes: [UInt8], algorithm: SignatureAlgorithm?) throws(AuthConfigurationError) {

@@ -8,7 +8,7 @@ import FoundationEssentials
 enum PEM {
     private static let beginning = Array("-----BEGIN".utf8)
     private static let publicKey = "-----BEGIN PUBLIC KEY-----"
-    /// The bytes of DER before the 32 bytes of a key of Ed25519.
+    /// The beginning of each Ed25519 public key in DER; the 32 bytes of the key follow it.
     ///
     /// Source: RFC 8410 section 4.
     private static let ed25519Prefix: [UInt8] = [
@@ -59,7 +59,7 @@ enum PEM {
         }
     }
 
-    /// The bytes between the first and the last line; empty if the text is not base64.
+    /// The decoded bytes between the first and the last line; empty if the text is not base64.
     private static func bytes(of text: String) -> [UInt8] {
         let lines = text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("-----") }
         return Data(base64Encoded: lines.joined()).map(Array.init) ?? []

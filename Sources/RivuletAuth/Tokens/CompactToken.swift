@@ -39,13 +39,13 @@ package struct CompactToken: Sendable, CustomStringConvertible, CustomReflectabl
         signed = token[parts[0].startIndex..<parts[1].endIndex]
     }
 
-    /// No part of the token, so that no text contains a credential.
+    /// The name of the type alone, so that no text contains a credential.
     package var description: String { "CompactToken" }
 
     /// An empty mirror, so that no dump contains a credential.
     package var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// Checks that the token's key has signed it by the key's algorithm.
+    /// Checks that the token names the key's algorithm, and that the key has made the token's signature.
     package func verify(with key: VerificationKey) throws(CredentialRefusal) {
         try checkAlgorithm(of: key)
         guard key.isValid(signature, of: signed) else { throw .signature }

@@ -66,7 +66,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
             "The token's \(part.rawValue) is nested deeper than \(TokenVerifier.depthMax) levels."
         case .headerMember(let name): "The token's header has \"\(name)\", which is refused or malformed."
         case .algorithm(let name, let expected):
-            "The token's algorithm is \(Self.quoted(name)), and its key is one of \(expected.rawValue)."
+            "The token's algorithm is \(Self.quoted(name)), and its key is for \(expected.rawValue)."
         case .type(let type):
             "The token's type is \(Self.quoted(type)), which the issuer's options do not admit. See --token-type."
         case .keyIDMissing: "The token has no kid, and the issuer has several keys."
@@ -78,7 +78,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
         case .notYetValid(let seconds): "The token is not valid for another \(seconds) s."
         case .issuedInFuture(let seconds): "The token was issued \(seconds) s in the future. Compare the clocks."
         case .lifetime(let seconds, let max): "The token is valid for \(seconds) s, and \(max) s are the most."
-        case .signature: "The token's signature is not that of its key."
+        case .signature: "The token's signature is not valid for its key."
         case .grant(let index, let fault): "The token's grant at index \(index) \(fault)"
         case .revoked: "The credential is revoked."
         case .apiKeyForm: "The API key is mistyped: its form or its checksum is wrong."

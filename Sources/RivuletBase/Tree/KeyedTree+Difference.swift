@@ -1,4 +1,4 @@
-/// A range of positions in an old tree, and the matching range in a new tree, where the trees share no nodes.
+/// Two matching ranges of positions, one in an old tree and one in a new tree, which share no nodes.
 ///
 /// One of the two ranges may be empty. `TreeWalk` also uses the type for the ranges that the trees share.
 @usableFromInline

@@ -10,7 +10,7 @@ public struct AppState<Persistent: PersistentState, Transient: Equatable & Senda
     // swift-format-ignore: NoLeadingUnderscores
     /// Records the writes of this value, and knows its observers.
     public var _$observationRegistrar = ObservationStateRegistrar()
-    // The accessors of tracked halves are in an extension and use the halves, too.
+    // The accessors for tracked halves, in AppState+Observation.swift, use these properties too.
     @usableFromInline var persistent: Persistent
     @usableFromInline var transient: Transient
 

@@ -23,7 +23,7 @@ struct PublishedModel {
     /// The storage's name.
     var storage: String { name.prefixed("_") }
 
-    /// Reads a declaration in its context, from the inside out, and reports only the first error.
+    /// Reads a declaration, and reports only its first error; `context` begins with the innermost enclosing syntax.
     static func parse(
         _ node: AttributeSyntax,
         on declaration: some DeclSyntaxProtocol,

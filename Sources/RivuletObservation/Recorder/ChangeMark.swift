@@ -4,10 +4,10 @@ import Synchronization
 ///
 /// `serial` names a location in one run of ``ChangeRecorder``. The root has a fresh serial for every run. A nested
 /// value gets its serial at its first edit in the run; the serial follows from its parent's serial and its field. The
-/// recorder is correct because every accessor keeps one rule. *A value that carries the serial of a location is the
-/// value from the beginning of the run, except for the fields in `touched`*. The mark moves with the value, so the rule
-/// also holds for copies, wherever they are edited and put back. A value that does not carry the serial of its location
-/// is compared as a whole. Such a value is new, or comes from another location or an earlier run.
+/// recorder is correct because every accessor keeps one rule. *A value that carries the serial of a location equals the
+/// location's value at the beginning of the run, except in the fields in `touched`*. The mark moves with the value, so
+/// the rule also holds for copies, wherever they are edited and put back. A value that does not carry the serial of its
+/// location is compared as a whole. Such a value is new, or comes from another location or an earlier run.
 @usableFromInline
 struct ChangeMark: Sendable {
     /// The location; 0 for a value that has none yet.
@@ -22,9 +22,10 @@ struct ChangeMark: Sendable {
         touched = 0
     }
 
-    /// Marks a value that has no location yet with a serial of its own, by which its coercion record can be found.
+    /// Makes a mark with a serial of its own, for a value that has no location yet.
     ///
-    /// Every field is marked as written, so that no nested value takes a serial from this value and loses its own.
+    /// The serial leads to the value's coercion record. Every field is marked as written, so that no nested value takes
+    /// a serial from this value and loses its own.
     static func ownSerial() -> ChangeMark {
         var mark = ChangeMark(serial: freshSerial() | ownBit)
         mark.touched = .max

@@ -2,7 +2,7 @@ internal import RivuletSessions
 
 /// A log entry as a row.
 enum LogRow {
-    /// The columns that `entry(in:)` reads, in its order, of a log named `l`.
+    /// The columns in the order in which `entry(in:)` reads them; a query names the table `log` as `l`.
     static let columns = "l.sid, l.v, l.time, l.crc, l.cmd, l.event, l.changes"
 
     static let insertion =

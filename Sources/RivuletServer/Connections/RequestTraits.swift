@@ -39,9 +39,9 @@ struct RequestTraits {
         set { change { $0.began = newValue } }
     }
 
-    /// The constant lines of the answer, of `ConstantFields`.
+    /// The block of constant header lines in the answer, made by `ConstantFields`.
     ///
-    /// Nil stands for the lines of an answer that no page of another origin may read.
+    /// A nil block means the default lines, with which no page of another origin may read the answer.
     var constantFields: [UInt8]? {
         get { rare?.constantFields }
         set { change { $0.constantFields = newValue } }

@@ -11,7 +11,7 @@ extension Session {
     /// - Returns: False if this call stores no snapshot.
     package func compactBeforeLeaving() -> Bool {
         let now = environment.wallClock()
-        // A session that was only read leaves its document of an earlier schema in storage as it is.
+        // A session with a stored document of an earlier schema was only read. The document stays as it is.
         guard isQuiet, let head = machine.storedHead, machine.storedForm != .earlierSchema,
             log.isSnapshotWorthLeaving(at: head.version, now: now, limits: environment.logLimits)
         else {

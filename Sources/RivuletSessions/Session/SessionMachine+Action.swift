@@ -3,8 +3,9 @@ extension SessionMachine {
     enum Action {
         /// Reduce the dispatch over ``head``; the outcome goes to ``accept(_:)``, ``refuse(_:_:)`` or ``reject(_:)``.
         case reduce(QueuedDispatch)
-        /// Publish the dispatch to readers of the earlier state, answer it, and begin its effects; ``standing`` already
-        /// has the dispatch's state.
+        /// Publish the dispatch, answer it, and begin its effects.
+        ///
+        /// `over` is the state that readers saw before; ``standing`` already has the dispatch's state.
         case publish(PendingDispatch, over: SessionTimeline.Seen)
         /// Answer the requests that created the session: it is stored.
         case created([SessionReply<SessionInfo>])

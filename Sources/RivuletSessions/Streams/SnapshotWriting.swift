@@ -10,8 +10,10 @@ struct SnapshotWriting: Sendable {
     private(set) var state: StateEncoder
     /// Prepares the event for sending.
     let prepare: @Sendable (StreamEvent) -> Void
-    /// The number of earlier attempts; during each, the state changed too much for one `change` event after the
-    /// snapshot.
+    /// The number of earlier attempts.
+    ///
+    /// An attempt fails if the state changes too much while the snapshot is written. One `change` event could then not
+    /// lead from the snapshot to the present state.
     private(set) var tries = 0
 
     /// The number of attempts during which the session reduces events; it reduces none during later attempts.

@@ -37,7 +37,7 @@ package struct StoreMachine<Item: StorableItem>: Sendable {
         case loading
         /// The state after the collection was read.
         case loaded(Result<StoreContents<Item>, any Error>)
-        /// The state while requests are made.
+        /// The contents are known, and requests go to the storage.
         case open
     }
 
@@ -113,7 +113,7 @@ extension StoreMachine {
         hasLoaded ? .success(StoreOutcome(version: version)) : try askForContents(reply)
     }
 
-    /// Returns the result of the load if the contents are those of the storage, or passes it to `reply` later.
+    /// Returns the result of the latest load if it is known, or passes it to `reply` later.
     ///
     /// A load can also follow a failed write with an unknown outcome.
     mutating func askForContents(_ reply: @escaping StoreReply) throws(StoreError) -> Result<StoreOutcome, any Error>? {

@@ -1,4 +1,4 @@
-// This file owns the tests of Swift's Observation on states through their owner.
+// Tests Swift's Observation of a state through `ObservedState`, the object that owns the state.
 
 import Observation
 import RivuletObservation
