@@ -44,7 +44,7 @@ struct HealthTarget {
     let address: String
     let port: UInt16
 
-    /// Returns the addresses at which the server's own machine can reach it, the likelier one first.
+    /// Returns the addresses at which a client on the same machine can reach the server, the likelier address first.
     ///
     /// `host` is a value of `serve --host`: an IP address or "localhost". For a wildcard address, the loopback
     /// address is used. A server on `::` may be reachable by IPv4 only, because IPv6 can be switched off.

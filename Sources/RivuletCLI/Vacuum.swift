@@ -18,7 +18,7 @@ struct Vacuum: ParsableCommand {
         try Environment.checkDataFolder(data)
         let outcomes = try SQLiteVacuum.run(folder: data) { print("not searched for databases: \(data)/\($0)") }
         for outcome in outcomes {
-            let erases = outcome.wasSecured ? "its deletions erased before, too" : "its deletions erase from now on"
+            let erases = outcome.wasSecured ? "deletions erase data, as before" : "deletions erase data from now on"
             print(
                 "vacuumed \(outcome.path): \(outcome.byteCountBefore) bytes before, \(outcome.byteCountAfter) now; \(erases)"
             )

@@ -50,7 +50,7 @@ package struct APIKeyFile: Sendable {
         do throws(JSONError) {
             document = try JSONValue(parsing: bytes)
         } catch {
-            throw .document("The file of API keys is not JSON: \(error). Restore it, or correct the place.")
+            throw .document("The file of API keys is not JSON: \(error). Restore the file, or correct the JSON.")
         }
         guard let members = document.members, members.count == 1, let keys = document["keys"]?.elements else {
             throw .document("The file of API keys is not an object with \"keys\" alone. Use rivulet keys add.")
@@ -111,10 +111,10 @@ package struct APIKeyFile: Sendable {
     private mutating func append(_ record: Record) throws(AuthConfigurationError) {
         let name = ForeignText.quoted(record.id)
         guard records.count < Self.keysMax else {
-            throw .apiKey(name: name, "is one of more than \(Self.keysMax). Remove keys that are not in use.")
+            throw .apiKey(name: name, "is over the limit of \(Self.keysMax) keys. Remove keys that are not in use.")
         }
         guard positions[record.id] == nil else {
-            throw .apiKey(name: name, "is there twice. Remove one of the two.")
+            throw .apiKey(name: name, "is in the file twice. Remove one of the two.")
         }
         positions[record.id] = records.count
         records.append(record)

@@ -17,9 +17,9 @@ package enum SignatureAlgorithm: String, CaseIterable, Sendable {
     /// Ed25519.
     case edDSA = "EdDSA"
 
-    /// The algorithm of a name, in exactly this case; `Ed25519` is another name of `EdDSA`.
+    /// Finds the algorithm with this name; nil if the name is unknown.
     ///
-    /// Source: RFC 9864 section 2.2 for `Ed25519`.
+    /// Names are case-sensitive. `Ed25519` is another name of `EdDSA`. Source: RFC 9864 section 2.2 for `Ed25519`.
     package init?(name: String) {
         guard let algorithm = name.hasSameBytes(as: "Ed25519") ? .edDSA : Self(rawValue: name) else { return nil }
         self = algorithm

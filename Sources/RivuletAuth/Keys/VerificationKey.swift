@@ -24,14 +24,14 @@ package struct VerificationKey: Sendable, CustomStringConvertible, CustomReflect
         (self.id, self.algorithm, self.signatureBytes, self.material) = (id, algorithm, signatureBytes, material)
     }
 
-    /// The fewest bytes of a secret: those of the hash.
+    /// The fewest bytes of a secret, as many as a SHA-256 hash has.
     ///
     /// Source: RFC 7518 section 3.2.
     package static let secretBytesMin = 32
 
     /// Takes the secret of HS256.
     ///
-    /// A public key or a key set is refused in every usual form, because each holder of the document could sign.
+    /// A public key or a key set in a usual form is refused: with it, each holder of the document could sign.
     init(secret: [UInt8], id: String?) throws(KeyFault) {
         guard !PEM.isIn(secret) else { throw .secretIsPEM }
         guard !PublicDocument.isLikely(secret) else { throw .secretIsDocument }
@@ -51,7 +51,7 @@ package struct VerificationKey: Sendable, CustomStringConvertible, CustomReflect
         }
     }
 
-    /// Takes a point of P-256 or P-384; the coordinates are big-endian and have the bytes of the field.
+    /// Takes a point of P-256 or P-384; each coordinate is big-endian, with 32 or 48 bytes.
     init(x: [UInt8], y: [UInt8], algorithm: SignatureAlgorithm, id: String?) throws(KeyFault) {
         let point = [0x04] + x + y
         do {
@@ -87,7 +87,7 @@ package struct VerificationKey: Sendable, CustomStringConvertible, CustomReflect
 
     /// Returns true if the signature is the key's signature of the message.
     ///
-    /// A signature of another length is refused without a computation. Secrets compare in constant time.
+    /// A signature of another length is refused without a computation. HMAC codes are compared in constant time.
     package func isValid(_ signature: [UInt8], of message: ArraySlice<UInt8>) -> Bool {
         guard signature.count == signatureBytes else { return false }
         switch material {
@@ -122,9 +122,9 @@ package struct VerificationKey: Sendable, CustomStringConvertible, CustomReflect
         guard y.count == bytes else { throw .coordinate("y", bytes: y.count, expected: bytes, curve: curve) }
     }
 
-    /// The heights of the points of Ed25519 with an order that divides 8, without the sign, least byte first.
+    /// The y-coordinates of Ed25519's points with an order that divides 8: little-endian, without the sign bit.
     ///
-    /// A signature for such a point needs no private key. The list has each height below 2^255, reduced or not.
+    /// A signature for such a point needs no private key. The list has each encoding below 2^255, reduced or not.
     /// Source: RFC 8032 section 5.1.3 for the form, and <https://eprint.iacr.org/2020/1244> for the points.
     private static let smallOrderHeights: Set<[UInt8]> = {
         let lastByte: UInt8 = 0x7F

@@ -5,7 +5,7 @@
 package enum Base64URL {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// Returns the bytes of a text; nil if the text has any other character, padding, or spare bits that are not zero.
+    /// Returns the bytes of a text; nil if the text does not have this form.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []

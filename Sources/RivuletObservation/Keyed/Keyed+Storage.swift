@@ -153,8 +153,8 @@ extension Keyed {
 
     /// Moves the overlay into the base, which must not be shared.
     ///
-    /// With `isSettling`, deferred work of each edited element is finished after the replaced element is gone, because
-    /// both elements share their contents.
+    /// With `isSettling`, each edited element also finishes its deferred work. The replaced element is released first,
+    /// because both elements share their contents.
     @inlinable
     mutating func fold(isSettling: Bool = false) {
         foldEdits(isSettling: isSettling)

@@ -18,7 +18,8 @@ public enum SQLiteRepair {
     ///
     /// `time` is in milliseconds since 1970-01-01T00:00:00Z, and names the copies.
     /// - Throws: `.unavailable` if there is no database, or if a server or another program uses one. `.corrupt` if
-    ///   tables are damaged. `.full` if there is no space for two copies. In all cases the database is unchanged.
+    ///   tables are damaged. `.full` if there is no space for two copies. The database with the error is not rebuilt,
+    ///   but earlier databases of the folder are.
     public static func run(folder: String, time: Int64) throws(StorageError) -> Outcome {
         try DataFolder.refuseCopy(in: folder)
         let databases = try DataFolderFiles(in: folder).distinctDatabases(in: folder)

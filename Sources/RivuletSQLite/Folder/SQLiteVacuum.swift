@@ -21,7 +21,8 @@ public enum SQLiteVacuum {
     /// database with several paths is vacuumed once. The closure receives a line for each file or folder that could not
     /// be searched.
     /// - Throws: `.unavailable` if there is no database, the folder is a backup, or a server or another program uses a
-    ///   database. `.full` if there is no space. In all cases the database is unchanged.
+    ///   database. `.full` if there is no space. The database with the error is not replaced, but
+    ///   earlier databases of the folder are.
     public static func run(
         folder: String,
         limits: SQLiteStorageLimits = SQLiteStorageLimits(),

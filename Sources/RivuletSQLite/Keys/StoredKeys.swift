@@ -7,16 +7,16 @@ struct StoredKeys: Sendable {
     /// The place of the next new document, after all existing documents.
     let nextRowID: Int64
 
-    /// The keys during a read.
+    /// Gathers the keys of a collection during a read.
     ///
-    /// They are gathered first, because the creation of a table of known size takes a third of the time.
+    /// The keys are in an array first: a table that is created with its final size takes a third of the time.
     struct Gathering {
         private let number: Int64
         private let hashMask: UInt64
         private var entries: [(hash: UInt64, rowID: Int64)] = []
         private var nextRowID: Int64
 
-        /// Begins with an empty collection.
+        /// Begins without keys.
         init(number: Int64, hashMask: UInt64) {
             self.number = number
             self.hashMask = hashMask

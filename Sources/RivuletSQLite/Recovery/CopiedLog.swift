@@ -11,7 +11,7 @@ struct CopiedLog {
         case recovered
         /// All pages are in the state of a later commit, which ends after this number of frames of the log.
         case commit(frames: Int)
-        /// Some pages are newer, and no commit has all of them: a checkpoint was interrupted.
+        /// Some pages are newer, but the pages together match no later commit: a checkpoint was interrupted.
         case partly
     }
 
@@ -47,12 +47,13 @@ struct CopiedLog {
         return .recovered
     }
 
-    /// Returns the end of the last commit after the recovered frames that has all its pages in the database; nil if
-    /// there is none.
+    /// Returns the number of frames up to the last commit that matches the whole database; nil if there is none.
+    ///
+    /// Only commits after the recovered frames are compared.
     private func lastCommit(among versions: [UInt32: [LogWalk.Frame]]) throws(StorageError) -> Int? {
         guard let last = walk.frames.last else { return nil }
-        // For each position in the log: the number of pages of the database that have the state of that position. The
-        // array has the differences between consecutive positions.
+        // The sum of the array up to a position of the log is the number of pages that have the state of that
+        // position.
         var changes = [Int](repeating: 0, count: last.index + 2)
         for (page, frames) in versions {
             let stored = try storedBytes(of: page)
@@ -83,7 +84,8 @@ struct CopiedLog {
         var versions: [UInt32: [LogWalk.Frame]] = [:]
         var isPreviousIntact = walk.header.isIntact
         for frame in walk.frames {
-            // After a frame with a flipped bit in its checksum, a wrong page number could match as well.
+            // The search for a flipped bit uses the previous frame's checksum. If that checksum is damaged, a wrong
+            // page number could match.
             let page = frame.isIntact || !isPreviousIntact ? frame.page : try writtenPage(of: frame)
             if page != 0 { versions[page, default: []].append(frame) }
             isPreviousIntact = frame.isIntact
@@ -95,8 +97,8 @@ struct CopiedLog {
     ///
     /// If one bit of the number was flipped, the result is the number as it was written.
     ///
-    /// A flip of the number's highest bit may change the checksum as a flip of another bit does. So the result must be
-    /// a page that the database has.
+    /// The number's highest bit and a bit elsewhere in the frame may have the same effect on the checksum. So the
+    /// result must be a page that the database has.
     private func writtenPage(of frame: LogWalk.Frame) throws(StorageError) -> UInt32 {
         var bytes = try bytes(of: frame)
         let previous = try checksum(before: frame)
@@ -123,7 +125,7 @@ struct CopiedLog {
 
     /// Returns true if a page is the version that a frame was written with.
     ///
-    /// If the frame is damaged, the frame's checksum decides.
+    /// If the frame is damaged, the page's bytes must match the frame's checksum.
     private func isVersion(_ frame: LogWalk.Frame, _ stored: [UInt8]) throws(StorageError) -> Bool {
         guard stored.count == comparedBytes else { return false }
         var bytes = try bytes(of: frame)

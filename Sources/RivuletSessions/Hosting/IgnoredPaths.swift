@@ -2,7 +2,9 @@ import RivuletJSON
 import RivuletObservation
 import RivuletSchema
 
-/// Compares stored values with the shape of a state, to find the values that a build would leave out silently.
+/// Finds stored values at key paths that the shape of a state does not have.
+///
+/// A load of the state would drop these values silently.
 struct IgnoredPaths {
     /// The key paths that were found; a token `*` stands for any element of a collection.
     private(set) var paths: Set<String> = []

@@ -15,7 +15,7 @@ package struct MissedChange: Hashable, Sendable {
         self.path = path
     }
 
-    /// Makes the change of a path at which the value is to be sent anew.
+    /// Makes a replacement at a path; the reader gets the whole current value there.
     package init(path: String) {
         operation = .replace
         self.path = PathText(path)

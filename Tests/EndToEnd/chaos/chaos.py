@@ -243,7 +243,7 @@ class World:
             self.find(finding)
 
     async def settle(self, states):
-        """Waits for bytes that are still in flight. A stream that is not up to date afterwards gets its finding.
+        """Waits for bytes that are still in flight. The caller then reports each stream that is not up to date.
 
         A socket with a closed window is probed after 0.2 s, 0.4 s and so on.
         """
@@ -273,7 +273,7 @@ class World:
         connections = sum(stream.oracle.connection for stream in self.streams)
         return (f"{len(self.streams)} streams with {connections} connections got {self.events} events of {self.acknowledged} dispatches "
                 f"({self.rejected} were rejected, {self.deletions} sessions deleted) over {self.stops} stops and {self.kills:.0f} kills; "
-                f"the server ended {self.ends}, slow readers got {self.merged} merged events, and {self.repathed} other paths were asked for; kinds: {', '.join(sorted(self.features)) or 'plain'}")
+                f"the server ended {self.ends} connections, slow readers got {self.merged} merged events, and {self.repathed} other paths were asked for; kinds: {', '.join(sorted(self.features)) or 'plain'}")
 
 
 async def run(options):

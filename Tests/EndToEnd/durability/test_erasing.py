@@ -128,13 +128,13 @@ def test_an_older_database_is_reported_and_erases_deletions_after_a_vacuum(serve
     assert server.stop() == 0
     outcome = run("vacuum", "--data", data)
     assert (outcome.returncode, outcome.stderr) == (0, "")
-    assert outcome.stdout.startswith(f"vacuumed {data}/rivulet.db: ") and "its deletions erase from now on" in outcome.stdout
+    assert outcome.stdout.startswith(f"vacuumed {data}/rivulet.db: ") and "deletions erase data from now on" in outcome.stdout
     assert files_with(data) == []
     server = serve(data)
     assert server.session("two").info()["version"] == 1
     assert "rivulet vacuum" not in server.log_text()
     assert server.stop() == 0
-    assert "its deletions erased before, too" in run("vacuum", "--data", data).stdout
+    assert "deletions erase data, as before" in run("vacuum", "--data", data).stdout
     assert "there is no database" in run("vacuum", "--data", data / "none").stderr
 
 

@@ -7,7 +7,7 @@ from harness import give_sessions_to
 
 @pytest.fixture
 def deployed(serve, data):
-    """A session before and after such a deployment: its cursor and tags from before, and the session afterwards."""
+    """A deployment with another shape: a cursor and a tag from before it, and the session after it."""
     server = serve(data)
     todos = server.session("s", app="todos")
     todos.dispatch({"add": {"id": "a", "title": "A"}})

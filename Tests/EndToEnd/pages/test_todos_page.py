@@ -1,4 +1,4 @@
-# The todo list's page in Chromium: each change is shown in all tabs, and only at its own position.
+# The todo list's page in Chromium: each change is shown in all tabs, and touches only the rows that it concerns.
 
 import re
 

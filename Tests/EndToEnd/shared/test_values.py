@@ -19,7 +19,7 @@ KINDS = {
 
 @pytest.fixture
 def value(shared):
-    """Returns the client of a value by its name, after a reset to the default."""
+    """A function that resets the value with a name to its default, and returns the value's client."""
 
     def reset(name):
         value = Shared(shared, f"{VALUES}/{name}")

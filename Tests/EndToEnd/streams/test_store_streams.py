@@ -270,7 +270,7 @@ def write(store, writer, count):
             assert answer.status in (200, 201, 204, 404), answer
 
 
-def test_streams_have_each_event_once_and_in_order_while_eight_write(busy):
+def test_streams_have_each_event_once_and_in_order_while_eight_clients_write(busy):
     streams = [busy.events() for _ in range(6)]
     starts = [stream.expect("insert").data["version"] for stream in streams]
     assert starts == [1] * 6

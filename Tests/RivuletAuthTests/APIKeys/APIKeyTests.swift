@@ -142,7 +142,7 @@ import Testing
         #expect(fault(right + ",\"key\":1") == "The API key \"abcdefgh\" has the unknown member \"key\". Remove it.")
         #expect(
             Self.file("{\"keys\":[{\(right)},{\(right)}]}")
-                == "The API key \"abcdefgh\" is there twice. Remove one of the two."
+                == "The API key \"abcdefgh\" is in the file twice. Remove one of the two."
         )
         #expect(Self.file("{\"keys\":[1]}") == "The API key at index 0 is not an object. Use rivulet keys add.")
         let shape = "The file of API keys is not an object with \"keys\" alone. Use rivulet keys add."

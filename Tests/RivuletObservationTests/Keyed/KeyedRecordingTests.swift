@@ -1,4 +1,4 @@
-// This file owns the tests of the changes that runs record of keyed collections, and of their replay.
+// Checks the changes that are recorded for keyed collections, and the replay of these changes.
 
 import ChangeOracle
 import RivuletJSON
@@ -93,7 +93,7 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `the index of a change holds after the changes before it`() {
+    func `the index of a change refers to the order after the earlier changes`() {
         #expect(
             record { $0.tasks.sort { $0.id > $1.id } } == ["move /tasks/d 0", "move /tasks/c 1", "move /tasks/b 2"]
         )
@@ -106,7 +106,7 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `an element replaced as a whole is one change, also by a copy with one new field`() {
+    func `an element replaced by a new value is one change, even if only one field differs`() {
         let change = #"replace /tasks/a {"id":"a","title":"x","notes":[]}"#
         #expect(record { $0.tasks[id: "a"] = Task(id: "a", title: "x") } == [change])
         #expect(record { $0.tasks.updateOrAppend(Task(id: "a", title: "x")) } == [change])

@@ -16,7 +16,7 @@ import Testing
         var parkings = 0
         for step in 0..<40 {
             let delivered = harness.sink.delivered.count
-            // In a third of the steps, no log entry hides the changes of transient events.
+            // In a third of the steps all events are transient. No log entry can then hide a lost transient change.
             let isQuiet = Int.random(in: 0..<3, using: &generator) == 0
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
                 try harness.dispatch(isQuiet ? TallyProgram.quietEvent(&generator) : TallyProgram.event(&generator))
