@@ -4,7 +4,9 @@
 import RivuletJSON
 
 extension Generated.ChangeCollector {
-    /// Looks for coercions inside of a value that was compared as a whole; `isNew` is true if the value differed.
+    /// Looks for coercions inside of a value that was compared as a whole.
+    ///
+    /// `isNew` is true if the value differed from its earlier value.
     @usableFromInline
     mutating func collectCoercions(isNew: Bool, _ body: (inout Generated.ChangeCollector) -> Void) {
         guard let search else { return }
@@ -14,7 +16,7 @@ extension Generated.ChangeCollector {
         (purpose, search.isNewValue) = outer
     }
 
-    /// The number of changes reported so far in a run with coercion records; 0 in other runs, which do not need it.
+    /// The number of changes that were reported so far; always 0 in a run without coercion records.
     @inlinable var recordedChanges: Int { search == nil ? 0 : checkpoint.changes }
 
     /// Reports a coercion of a field of the current value.
@@ -27,8 +29,8 @@ extension Generated.ChangeCollector {
             let to = text(value)
             if to != from { search.add(Coercion(path: path + step, from: from, to: to)) }
         } else if comparesAll, !search.records.made.isEmpty {
-            // The writes of the value are unknown, so the value may have been made in this run. A value with known
-            // writes is older than the run.
+            // All fields are compared because the writes to the value are unknown. So the value may have been made in
+            // this run. A value with recorded writes existed before the run.
             let container = ObjectIdentifier(search.container)
             let making = CoercionRecords.Making(container: container, index: field, to: text(value))
             guard search.records.made[making] != nil else { return }

@@ -2,9 +2,11 @@
 public struct Coercion: Hashable, Sendable {
     /// The field's path as a JSON Pointer's text.
     public let path: String
-    /// The written value, JSON text; the last such value if the wrapper changed several writes.
+    /// The value that was written, as JSON text.
+    ///
+    /// If the wrapper changed several writes to the field, this is the value of the last write.
     public let from: [UInt8]
-    /// The field's value after the run, JSON text.
+    /// The field's value after the run, as JSON text.
     public let to: [UInt8]
 
     /// Describes a coercion.

@@ -1,8 +1,8 @@
 /// The values that wrappers changed during a run.
 ///
-/// A record is for a field that was *written* or *made*. A written field is found by the serial of its state. A made
-/// field got its value from an initialiser, which cannot reach the registrar. Its record has the type of the state, and
-/// the field's value after the wrapper.
+/// A record is for a field that was *written* or *made*. A written field is found by its state's serial, a number that
+/// the registrar's ``ChangeMark`` has. A made field got its value from an initialiser, which cannot reach the
+/// registrar. The record of a made field has the type of its state, and the field's value after the wrapper.
 @usableFromInline
 package struct CoercionRecords: Sendable {
     /// A field of a state of the type `container`, with the field's value after the wrapper.
@@ -18,9 +18,11 @@ package struct CoercionRecords: Sendable {
     /// Later records are dropped, so a strict dispatch is judged by the first records only.
     package static let recordsMax = 10_000
 
-    /// The value last written to each field, JSON text, by the serial of the field's state and by the field.
+    /// The last written value of each field, as JSON text.
+    ///
+    /// The outer key is the serial of the field's state. The inner key is the field's position.
     private(set) var written: [UInt64: [Int: [UInt8]]] = [:]
-    /// The values that initialisers were given, JSON text, oldest first.
+    /// The values that initialisers were given, as JSON text, oldest first.
     private(set) var made: [Making: [[UInt8]]] = [:]
     private var count = 0
 

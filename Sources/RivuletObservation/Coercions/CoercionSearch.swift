@@ -38,8 +38,9 @@ final class CoercionSearch {
         candidates.append(candidate)
     }
 
-    /// All coercions that were found; each initialiser's record is assigned to one candidate, to changed candidates
-    /// first.
+    /// All coercions that were found.
+    ///
+    /// Each initialiser's record is assigned to at most one candidate. Candidates with a new value come first.
     var found: [Coercion] {
         var made = records.made
         for making in made.keys { made[making]?.reverse() }

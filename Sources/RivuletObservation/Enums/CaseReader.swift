@@ -2,9 +2,10 @@ import RivuletBase
 public import RivuletJSON
 
 extension Generated {
-    /// The payload of a case with a known name; generated code takes the case's values out of it.
+    /// The name and the payload of a case in JSON; generated code takes the case's values out of it.
     ///
-    /// It reads the cases of event enums and of enums in states. Only the noun for a case in error messages differs.
+    /// It reads the cases of event enums and of enums in states. The two differ only in error messages, which say "an
+    /// event" or "a case".
     public struct CaseReader {
         /// The maximum number of characters of an unknown name that an error repeats.
         private static let repeatedNameMax = 64
@@ -28,8 +29,8 @@ extension Generated {
         /// Reads one event of a type; `make` makes it from its name and its payload.
         ///
         /// `make` returns nil for a name that is no case.
-        /// - Throws: `mismatch` with a list of the known events if the event is unknown; `mismatch` for another form;
-        ///   the errors of a value.
+        /// - Throws: `mismatch` with a list of the events if no event has the name; `mismatch` if the JSON is neither a
+        ///   name nor an object with one key; the errors of a value in the payload.
         public static func read<Event: EventCoding>(
             _ type: Event.Type,
             from reader: inout JSONReader,
@@ -41,8 +42,8 @@ extension Generated {
         /// Reads one value of an enum in a state; `make` makes it from its case's name and its payload.
         ///
         /// `make` returns nil for a name that is no case.
-        /// - Throws: `mismatch` with a list of the known cases if the case is unknown; `mismatch` for another form; the
-        ///   errors of a value.
+        /// - Throws: `mismatch` with a list of the cases if no case has the name; `mismatch` if the JSON is neither a
+        ///   name nor an object with one key; the errors of a value in the payload.
         public static func read<Value: ObservableEnum>(
             _ type: Value.Type,
             from reader: inout JSONReader,
@@ -51,8 +52,9 @@ extension Generated {
             try read(.case, from: &reader, known: Value._$cases, make)
         }
 
-        /// Returns the name of the case in a value, without a look at its payload; nil if the value has no form of a
-        /// case.
+        /// Returns the name of a value's case, and does not check the payload.
+        ///
+        /// Returns nil if the value is neither a string nor an object with one key.
         package static func name(in start: JSONReader) -> String? {
             var reader = start
             if let name = try? reader.string() { return name }
@@ -187,10 +189,10 @@ extension Generated.CaseReader {
         }
     }
 
-    /// Reads the single value in Swift's form or in the short form.
+    /// Reads the single value in Swift's form, `{"name":{"_0":value}}`, or in the short form, `{"name":value}`.
     ///
-    /// `hasOwnKey` is true if values have a key `_0` of their own, and nil if they might have one. Swift's form is
-    /// tried first in all cases.
+    /// `hasOwnKey` is true if the value's own JSON has a key `_0`, and nil if it might have one. Swift's form is always
+    /// tried first.
     ///
     /// `absent` is evaluated only for a payload that is missing or empty, because an optional of a generic type is
     /// expensive to make.
@@ -253,7 +255,9 @@ extension Generated {
             self.parent = parent
         }
 
-        /// Returns the value under a name, or its default, or the value that an absent key stands for.
+        /// Returns the value under a name.
+        ///
+        /// If the key is absent, returns the default, or else the type's value for an absent key.
         ///
         /// - Throws: `missing`, or an error of the value.
         public func value<Value: JSONCodable>(
@@ -265,7 +269,7 @@ extension Generated {
             return try value(name, absent: absent) { reader throws(JSONError) in try Value(json: &reader) }
         }
 
-        /// Returns the value under a name, or its default, of a type that is only Codable.
+        /// Returns the value under a name, of a type that is only Codable; the default if the key is absent.
         ///
         /// - Throws: `missing`, or an error of the value.
         @_disfavoredOverload

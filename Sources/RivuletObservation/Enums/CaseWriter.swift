@@ -19,7 +19,9 @@ extension Generated {
 
         /// Writes a case with a single value without a label: `{"name":value}`.
         ///
-        /// A value that begins with a key `_0` is wrapped in Swift's own form. Otherwise it would be read as that form.
+        /// If the value's JSON begins with a key `_0`, the case is written in Swift's own form,
+        /// `{"name":{"_0":value}}`. In the short form, a reader would take the value's own `_0` for that of Swift's
+        /// form.
         public static func single<Value: JSONCodable>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
             guard !Value.jsonSchema.isNoObject else {
                 writer.beginObject()

@@ -17,12 +17,12 @@ public protocol EventCoding: JSONCodable, SendableMetatype {
 
     /// True if clients must not dispatch this event, because its case is marked `@Internal`.
     ///
-    /// By default, the table of ``eventCases`` decides. `@AppEvent` generates a faster form.
+    /// The default implementation finds the event's case in ``eventCases``. `@AppEvent` generates a faster one.
     var isInternal: Bool { get }
 }
 
 extension EventCoding {
-    /// True if the table of ``eventCases`` says so of the event's case.
+    /// True if ``eventCases`` marks the event's case as internal.
     public var isInternal: Bool { Self.eventCases.contains { $0.isInternal && $0.name == eventName } }
 
     /// One shape for each case: the form in which its events are written.
@@ -53,7 +53,7 @@ public struct EventCase: Sendable {
         public let label: String?
         /// The shape of the value's JSON.
         public let schema: JSONSchema
-        /// True if the value must be present when it is one of several.
+        /// True if the value must be present, because there is no default and no value for an absent key.
         public let isRequired: Bool
         /// The fields that have key paths below the value.
         let addressed: (@Sendable () -> [StateField])?
@@ -108,9 +108,9 @@ public struct EventCase: Sendable {
 
     /// The shapes of all forms in which events of this case are read; a value can fit more than one of them.
     ///
-    /// The schema of a state allows further keys here. A wrong value in Swift's form therefore fits the schema of the
-    /// short form. The reader refuses both, the wrong value and the further keys. Source:
-    /// <Documentation/HTTP.md#dispatch>.
+    /// If the payload is a state, its schema allows further keys. So `{"set":{"_0":wrong}}` fits the schema of the
+    /// short form, in which `_0` is a further key. The reader refuses wrong values and further keys nevertheless.
+    /// Source: <Documentation/HTTP.md#dispatch>.
     public var acceptedSchemas: [JSONSchema] {
         let needsNothing = payload.allSatisfy { !$0.isRequired }
         guard let value else { return [.constant(name), Self.object(name, Self.nothing)] }

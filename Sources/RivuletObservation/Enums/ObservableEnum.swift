@@ -6,9 +6,10 @@ public import RivuletJSON
 ///
 /// Conform by the macro ``ObservableState()``, never by hand. The JSON forms are those of events: `"idle"`,
 /// `{"editing":{…}}`, `{"failed":{"code":1,"reason":"x"}}`. Swift's own `{"editing":{"_0":{…}}}` is read too. A change
-/// to another case is one change at the enum's own key path. So is another payload that is not tracked.
+/// to another case is one change at the enum's own key path. A new value of an untracked payload is also one change
+/// there.
 ///
-/// The enum has no mark of its own. Its payload's mark is valid, because `_$enter` passes the payload a serial that
+/// The enum has no ``ChangeMark`` of its own. A tracked payload has one: `_$enter` passes the payload a serial that
 /// belongs to the case.
 public protocol ObservableEnum: StateNode, Codable, SendableMetatype {
     // swift-format-ignore: NoLeadingUnderscores

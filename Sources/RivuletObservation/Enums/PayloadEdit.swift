@@ -1,7 +1,9 @@
 public import RivuletJSON
 
 extension Generated {
-    /// An operation on a case's single value, which generated code passes; the value's type selects the overload.
+    /// An operation on a case's single value.
+    ///
+    /// Generated code passes the value. The value's type selects the overload of `payload`.
     public protocol PayloadEdit {
         /// The errors of the operation.
         associatedtype Failure: Error

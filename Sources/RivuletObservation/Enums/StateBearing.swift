@@ -1,6 +1,7 @@
 extension Generated {
-    /// A value that may have observable states in its JSON, and so fields in wrappers and transient fields that are
-    /// never on disk.
+    /// A value that may have observable states in its JSON.
+    ///
+    /// Such a value may have fields in wrappers, and transient fields, which are never on disk.
     public protocol StateBearing {
         // swift-format-ignore: NoLeadingUnderscores
         /// Passes the states in this value to a collector that looks for coercions; `old` is the earlier value, if it

@@ -5,9 +5,9 @@ public import RivuletBase
 extension Keyed {
     /// The element with this id, or nil; edited in place.
     ///
-    /// Setting nil removes the element. Setting an element under an absent id appends it, or replaces the element that
-    /// has the new element's own id. An element that gets another id by an edit keeps its position. Another element
-    /// with that id is removed.
+    /// Setting nil removes the element. Setting an element under an absent id appends the element. If the collection
+    /// has the new element's own id, the element with this id is replaced instead. An edit can change an element's id:
+    /// the element keeps its position, and any other element with the new id is removed.
     @inlinable
     public subscript(id id: Element.ID) -> Element? {
         get {

@@ -13,7 +13,9 @@ enum KeyedAccess {
 }
 
 extension Keyed {
-    /// Begins an in-place edit of the element at a valid position, which gets a new stamp; `end` must follow.
+    /// Begins an in-place edit of the element at a valid position, and gives the element a new stamp.
+    ///
+    /// A call of `end` must follow.
     @inlinable
     mutating func begin(at position: Int) -> KeyedAccess {
         let stamps = stamps
@@ -60,7 +62,7 @@ extension Keyed {
         if observed != nil { tellReplacement(of: id, by: element(at: position)) }
     }
 
-    /// Replaces the element at a valid position by another one or by nothing, and returns the old element.
+    /// Replaces the element at a valid position, or removes it if `element` is nil, and returns the old element.
     @inlinable
     @discardableResult
     mutating func exchange(at position: Int, _ element: Element?) -> Element? {
@@ -153,8 +155,7 @@ extension Keyed {
 
     /// Moves the overlay into the base, which must not be shared.
     ///
-    /// With `isSettling`, each edited element also finishes its deferred work. The replaced element is released first,
-    /// because both elements share their contents.
+    /// With `isSettling`, each edited element also finishes its deferred work.
     @inlinable
     mutating func fold(isSettling: Bool = false) {
         foldEdits(isSettling: isSettling)
@@ -176,7 +177,8 @@ extension Keyed {
                 slot.stamp = stamp
                 swap(&slot.element, &element)
             }
-            // The old element is released before the new element finishes deferred work: both share their contents.
+            // The old element is released first, because it shares contents with the new element. Deferred work can be
+            // finished only in contents that are not shared.
             element = nil
             if isSettling { base.tree.update(at: edits[index].position) { $0.element?._$settle() } }
         }

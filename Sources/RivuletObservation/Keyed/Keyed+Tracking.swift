@@ -5,7 +5,7 @@ public import RivuletJSON
 
 extension Keyed: StateNode {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Takes the serial of a location, with nothing written yet.
+    /// Takes the serial of the collection's location; no element has been written since then.
     @inlinable
     public mutating func _$enter(_ serial: UInt64) {
         stamps = KeyedStamps(serial: serial)
@@ -82,7 +82,7 @@ extension Keyed: StateNode {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Replaces this collection by an array that is read.
+    /// Replaces this collection by the array in the document.
     public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
         self = try Self(json: &reader)
     }

@@ -7,9 +7,10 @@ public import RivuletBase
 /// edit of one field of an element is recorded as a change of that field. Elements that are added, removed or moved are
 /// recorded as `add`, `remove` and `move`.
 ///
-/// A value like Array: copies are independent, and share their elements. Reading, editing, inserting, removing or
-/// moving one element costs O(log n), amortised, also while copies are held. Up to 1,024 elements are one array. Two
-/// ids are the same if their key path tokens have the same bytes.
+/// It is a value type like `Array`: copies are independent, but share the memory of unchanged elements. Reading,
+/// editing, inserting, removing or moving one element costs O(log n), amortised, also while copies are held. A
+/// collection of up to 1,024 elements is stored as one array. Two ids are the same if their key path tokens have the
+/// same bytes.
 ///
 /// An element's `id` must be part of its JSON, under the key `id`, so that clients can find the element.
 public struct Keyed<Element: StateNode & Identifiable> where Element.ID: KeyedID {

@@ -3,9 +3,9 @@ public import RivuletBase
 /// The steps from one version of a collection to another: removals, then changed elements, then placements, in this
 /// order.
 ///
-/// Versions that share their base are compared at the positions that their overlays name. Other versions are compared
-/// in the leaves that they do not share. Elements are matched by id. Slots with the same stamp are equal without a
-/// comparison.
+/// If both versions share their base, only the positions in their overlays are compared. Otherwise, only the tree's
+/// leaves that they do not share are compared. Elements are matched by id. Two slots with the same stamp are equal, so
+/// their elements are not compared.
 @usableFromInline
 struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: KeyedID {
     /// An element that is new or was moved.
@@ -26,8 +26,10 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
         }
     }
 
-    /// The number of changes above which the collection is reported as one replacement, if they are also more than half
-    /// the elements.
+    /// The maximum number of changes that are always reported one by one.
+    ///
+    /// The collection is reported as one replacement if it has more changes than this, and more changes than half the
+    /// number of its elements.
     @inlinable static var changesMax: Int { 256 }
 
     @usableFromInline var old: Keyed<Element>
@@ -55,7 +57,7 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
         arrange(gaps)
     }
 
-    /// Removes elements that stay from both ends of a gap.
+    /// Shortens a gap at both ends, by the elements that have the same id in both versions.
     @inlinable
     mutating func narrow(_ gap: inout TreeGap) {
         var (start, newStart) = (gap.old.lowerBound, gap.new.lowerBound)
@@ -107,7 +109,7 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
 
     // MARK: - Elements that stay where they are
 
-    /// Compares the elements that one of the overlays has at positions of the common base.
+    /// Compares the elements of the common base that at least one of the overlays has edited.
     @inlinable
     mutating func compareEdits(below end: Int) {
         for edit in new.overlay.edits.list where edit.position < end { record(edit.position, edit.position) }
@@ -116,7 +118,7 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
         }
     }
 
-    /// Records that the elements with one id may differ.
+    /// Records the positions of an element in both versions, unless its stamp is the same.
     @inlinable
     mutating func record(_ position: Int, _ newPosition: Int) {
         guard old.stamp(at: position) != new.stamp(at: newPosition) else { return }
@@ -144,7 +146,7 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
 
     /// Finds the fewest elements that have to move, and the index of each at the time of its move.
     ///
-    /// An element that came into another gap has passed elements that stay, so it moves.
+    /// An element that is now in another gap has passed elements that stay, so it is one of the moved elements.
     @inlinable
     mutating func place(_ sources: [[Int?]], in gaps: [TreeGap]) {
         let kept = sources.map { $0.compactMap { $0 } }
@@ -155,8 +157,8 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
         let movers = kept.joined().filter { !staying.contains($0) }.sorted()
         let ranks = Dictionary(uniqueKeysWithValues: movers.enumerated().map { ($0.element, $0.offset) })
         var isPlaced = [Bool](repeating: false, count: movers.count)
-        // `passed` counts the movers before the last staying element that was passed. `waiting` counts the movers among
-        // these that are not placed yet.
+        // `passed` is the number of movers that are before the last passed staying element in the old version.
+        // `waiting` is the number of these movers that are not placed yet.
         var passed = 0
         var waiting = 0
         func pass(_ source: Int) {
@@ -187,7 +189,7 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
     /// The members of one of the longest increasing subsequences of different numbers.
     @inlinable
     static func longestIncreasing(_ numbers: [Int]) -> [Int] {
-        // For each length, the index of the smallest number that ends such a subsequence.
+        // For each length, the index of the smallest number that ends an increasing subsequence of this length.
         var ends: [Int] = []
         var previous = [Int?](repeating: nil, count: numbers.count)
         for (index, number) in numbers.enumerated() {

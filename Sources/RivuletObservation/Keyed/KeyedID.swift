@@ -3,9 +3,9 @@ import RivuletBase
 
 /// An id that can be a token of a key path.
 ///
-/// Two ids are the same if their tokens have the same bytes. The same characters in another spelling are another id.
-/// `String`, `UUID` and the integer types conform. A type with such a raw value needs only the declaration. Any other
-/// type implements `keyPathToken` and `from(keyPathToken:)`.
+/// Two ids are the same if their tokens have the same bytes. The character `é` as one code point and as two code points
+/// are therefore two ids. `String`, `UUID` and the integer types conform. A type with such a raw value needs only the
+/// declaration of the conformance. Any other type implements `keyPathToken` and `from(keyPathToken:)`.
 public protocol KeyedID: Hashable, Sendable {
     /// The id as text, unescaped.
     var keyPathToken: String { get }

@@ -5,9 +5,9 @@ import Synchronization
 /// An element with the stamp of its last write.
 @usableFromInline
 struct KeyedSlot<Element> {
-    /// The element; nil only if an edit set it to nil, until the edit ends and removes it.
+    /// The element; nil only between an edit that sets it to nil, and the end of this edit, which removes the slot.
     @usableFromInline var element: Element?
-    /// The number of one write in the process; two slots with the same stamp hold the same value.
+    /// The number of the last write, unique in the process; two slots with the same stamp hold the same value.
     @usableFromInline var stamp: UInt64
 
     @inlinable

@@ -2,8 +2,8 @@
 ///
 /// The rule of ``ChangeMark`` also holds for elements. An element with a stamp older than `firstStamp` has not been
 /// written since the run began. At its first edit it takes the serial of its location. That serial combines the
-/// collection's serial and the element's stamp at that moment. The stamp names the element and its value in the whole
-/// process.
+/// collection's serial and the element's stamp at that moment. In the whole process, a stamp belongs to one value of
+/// one element.
 @usableFromInline
 struct KeyedStamps: Sendable {
     @usableFromInline var serial: UInt64 = 0
@@ -19,7 +19,7 @@ struct KeyedStamps: Sendable {
         firstStamp = KeyedStamp.next()
     }
 
-    /// Gives a slot a new stamp, and its element its serial and its observed node, at the beginning of an edit.
+    /// Begins an edit of a slot: gives the slot a new stamp, and its element a serial and an observed node.
     ///
     /// Only an element that has not been written since the run began gets a serial.
     @inlinable

@@ -32,7 +32,7 @@ struct KeyedOverlay<Element: StateNode & Identifiable> where Element.ID: KeyedID
     @inlinable
     init() {}
 
-    /// True if the elements are the base's in the same order, possibly edited.
+    /// True if the collection has exactly the base's elements in the base's order, possibly edited.
     @inlinable var keepsOrder: Bool { cut == 0 && tail.count == 0 }
 
     /// True if there are no differences from the base.
@@ -42,6 +42,6 @@ struct KeyedOverlay<Element: StateNode & Identifiable> where Element.ID: KeyedID
     @inlinable var weight: Int { edits.count + tail.count }
 }
 
-// SAFETY: changed only by a collection that holds the only reference to it.
+// SAFETY: A base is changed only by a collection that holds the only reference to it.
 extension KeyedBase: @unchecked Sendable where Element: Sendable {}
 extension KeyedOverlay: Sendable where Element: Sendable {}

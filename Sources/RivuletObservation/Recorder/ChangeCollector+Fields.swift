@@ -89,7 +89,7 @@ extension Generated.ChangeCollector {
             } _: {
                 CodableJSON.encode(new, into: &$0)
             }
-            // An encoder does not report the fields that it leaves out.
+            // An encoder does not report fields that it leaves out, so equal texts do not prove that they are equal.
             if found != .different, OmittedFields.mayBe(in: Value.self) {
                 collector.recordOmittedWrite(inCodable: old, new)
             }
@@ -114,7 +114,8 @@ extension Generated.ChangeCollector {
 
     /// Compares the nested value at the current path, by its parts or as a whole.
     ///
-    /// It is compared by its parts if their writes are known, or if its type or its field asks for that.
+    /// The value is compared by its parts if the writes to its parts are known (`serial`), if its type asks for that,
+    /// or if its field does (`isReplaceable`).
     @inlinable
     mutating func node<Value: StateNode>(_ old: Value, _ new: Value, serial: UInt64?, isReplaceable: Bool) {
         if purpose == .coercions {

@@ -6,8 +6,8 @@ import RivuletJSON
 extension Generated.ChangeCollector {
     /// Records a write of an omitted field, or of a value that holds such a field, unless both values are equal.
     ///
-    /// The values are equal if their type's `==` and their texts agree. The `==` alone would lose writes of fields that
-    /// it ignores, and the text alone would lose writes of fields that it leaves out.
+    /// The values are equal if they are equal by their type's `==` and also have equal texts. The `==` alone would lose
+    /// writes of fields that it ignores. The texts alone would lose writes of fields that they leave out.
     @usableFromInline
     mutating func recordOmittedWrite<Value: JSONCodable>(json old: Value, _ new: Value) {
         func text(_ value: Value) -> [UInt8] {
@@ -32,10 +32,10 @@ extension Generated.ChangeCollector {
         recordOmittedWrite()
     }
 
-    /// Records a write of omitted fields in a value that is only Codable and has equal texts, unless the values are
-    /// equal.
+    /// Records a write of omitted fields in a value that is only Codable, unless both values are equal.
     ///
-    /// No encoder writes such fields, so only the type's `==` decides.
+    /// The caller has compared the texts, which are equal. No encoder writes omitted fields, so the type's `==`
+    /// decides.
     @usableFromInline
     mutating func recordOmittedWrite<Value: Codable>(inCodable old: Value, _ new: Value) {
         if !Self.areEqual(old, new) { recordOmittedWrite() }

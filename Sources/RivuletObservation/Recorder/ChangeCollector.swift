@@ -94,7 +94,9 @@ extension Generated {
             comparesAll || mark.isTouched(field)
         }
 
-        /// Returns the serial that the value in a field carries if its writes are known; nil if nothing is known.
+        /// Returns the serial of a field's location; nil if the writes to the walked value are unknown.
+        ///
+        /// The mark of a value with this serial tells which of its fields were written.
         @inlinable
         func serial(of field: Int) -> UInt64? {
             comparesAll ? nil : mark.serial(of: field)
@@ -112,7 +114,7 @@ extension Generated {
 
         /// Reports the current path if the two values differ as JSON.
         ///
-        /// `bearsState` says that the value's JSON may have transient fields, so that its form on disk differs.
+        /// `bearsState` is true if the value's JSON may have transient fields, which its form on disk does not have.
         @usableFromInline
         mutating func compare(
             bearsState: Bool,

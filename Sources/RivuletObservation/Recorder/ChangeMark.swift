@@ -15,7 +15,9 @@ struct ChangeMark: Sendable {
     /// One bit for each field.
     @usableFromInline var touched: UInt64
 
-    /// Marks a value with the serial of its location, with nothing written yet; 0 for a value that has no location yet.
+    /// Makes a mark with the serial of a location, and with no written field.
+    ///
+    /// The serial is 0 for a value that has no location yet.
     @inlinable
     init(serial: UInt64 = 0) {
         self.serial = serial
@@ -24,8 +26,8 @@ struct ChangeMark: Sendable {
 
     /// Makes a mark with a serial of its own, for a value that has no location yet.
     ///
-    /// The serial leads to the value's coercion record. Every field is marked as written, so that no nested value takes
-    /// a serial from this value and loses its own.
+    /// The value's coercion records are found by this serial. Every field is marked as written. Otherwise a nested
+    /// value would take a serial from this value and lose its own.
     static func ownSerial() -> ChangeMark {
         var mark = ChangeMark(serial: freshSerial() | ownBit)
         mark.touched = .max

@@ -17,7 +17,7 @@ public enum ChangeRecorder {
         try record(&state, records: nil, body)
     }
 
-    /// Runs `body`, which puts values into the state that were made before the run; `records` has their coercions.
+    /// Runs `body`, which may write values that were made before the run; `records` has the coercions of these values.
     @inlinable
     package static func record<State: ObservableState>(
         _ state: inout State,

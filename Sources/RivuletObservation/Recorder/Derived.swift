@@ -5,11 +5,12 @@
 /// open.update(to: state, after: recording.changes)
 /// ```
 ///
-/// Comparing or encoding a nested state as a whole is a read of all its fields. So is returning it, unless the
-/// computation also reads one of its fields. Reading a field of a nested state is a read of that field only. Counting
-/// or walking a keyed collection is a read of the set and the order of its elements; a field of an element is read only
-/// by its own access. Reads of members with `@ObservationStateIgnored` and of the output of mirrors are not recorded. A
-/// computation that reads an omitted field is repeated at every update, because the field's changes are not reported.
+/// Comparing or encoding a nested state as a whole is a read of all its fields. Returning a nested state is also a read
+/// of all its fields, unless the computation reads one of them by itself. Reading a field of a nested state is a read
+/// of that field only. Counting or walking a keyed collection is a read of the set and the order of its elements, and
+/// not of the elements' fields. Reads of members with `@ObservationStateIgnored` and of the output of mirrors are not
+/// recorded. A computation that reads an omitted field is repeated at every update, because the field's changes are not
+/// reported.
 public struct Derived<State: ObservableState, Value> {
     /// The value as of the last computation.
     public private(set) var value: Value
@@ -28,10 +29,10 @@ public struct Derived<State: ObservableState, Value> {
         (value, reads) = Self.run(compute, on: state)
     }
 
-    /// Computes the value again if one of the changes touches what the computation read.
+    /// Computes the value again if one of the changes touches a key path that the computation read.
     ///
-    /// The changes must be the ones that led to this state.
-    /// - Returns: true if the value was computed again; the value may be the same.
+    /// `changes` must be all changes from the state of the previous update to this state.
+    /// - Returns: true if the value was computed again, even if it is the same as before.
     @discardableResult
     public mutating func update(to state: State, after changes: [StateChange]) -> Bool {
         guard changes.contains(where: reads.areTouched) || reads.hasUnreported else { return false }

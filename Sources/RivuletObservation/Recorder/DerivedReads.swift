@@ -2,7 +2,7 @@
 struct DerivedReads: Sendable {
     /// The paths of values that were read.
     private var values: Set<String> = []
-    /// The paths of collections with a read of the set and the order of their elements.
+    /// The paths of collections of which the set and the order of the elements were read.
     private var orders: Set<String> = []
     /// The read paths and all paths that contain them.
     private var outer: Set<String> = []

@@ -3,16 +3,17 @@ public struct Recording: Hashable, Sendable {
     /// The net differences in the order of the fields; each path occurs at most once.
     ///
     /// The changes must be applied in this order. No change is below the path of an `add`, a `replace` or a `remove`.
-    /// If an element of a keyed collection moved and changed, the changes below its path come before its `move`. An id
-    /// with another spelling, such as `e` and an accent for `é`, is another id: its element has a `remove` and an
-    /// `add`.
+    /// If an element of a keyed collection moved and changed, the changes below its path come before its `move`. If an
+    /// id gets another spelling, such as `e` and an accent in place of `é`, it is another id: the list has a `remove`
+    /// and an `add`.
     public let changes: [StateChange]
     /// The writes that a wrapper changed, each path at most once.
     ///
     /// The list has the writes to fields that are in the state after the run, and the values that initialisers were
     /// given in the run. Writes to fields of a type that is not `Equatable` and ``JSONCodable`` are not recorded.
-    /// Discarded values are not reported. Initialisers of one type can turn different values of a field into the same
-    /// value. The coercions of these new values may then be interchanged.
+    /// Values that the state does not have after the run are not reported. Two initialisers of one type may be given
+    /// different values that a wrapper turns into the same value. The coercions of these two values may then be
+    /// interchanged.
     public let coercions: [Coercion]
     /// True if a changed value has a NaN or an infinity, which JSON cannot carry; the run should be refused.
     public let hasUnrepresentableNumber: Bool

@@ -7,7 +7,7 @@ public import RivuletJSON
 /// Generated code calls these members; applications do not.
 public protocol StateNode: JSONCodable, Generated.StateBearing {
     // swift-format-ignore: NoLeadingUnderscores
-    /// Takes the serial of a location, with nothing written yet.
+    /// Takes the serial of this value's location; nothing has been written since then.
     mutating func _$enter(_ serial: UInt64)
 
     // swift-format-ignore: NoLeadingUnderscores
@@ -38,9 +38,9 @@ public protocol StateNode: JSONCodable, Generated.StateBearing {
     ) -> Bool
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Merges a partial document into this value: fields without a key keep their value.
+    /// Merges a partial document into this value: fields that the document does not have keep their values.
     ///
-    /// - Throws: an error of the document; keys before the error have been written.
+    /// - Throws: an error of the document; the fields before the error have been written.
     mutating func _$merge(json reader: inout JSONReader) throws(JSONError)
 
     // swift-format-ignore: NoLeadingUnderscores
@@ -55,7 +55,9 @@ public protocol StateNode: JSONCodable, Generated.StateBearing {
     ) throws(JSONError)
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Finishes, between two runs, work that the last run deferred to be quick; no part of the value changes.
+    /// Finishes work that the last run deferred, such as the moving of edited elements; the value does not change.
+    ///
+    /// The recorder calls it between two runs.
     mutating func _$settle()
 
     // swift-format-ignore: NoLeadingUnderscores
@@ -122,7 +124,8 @@ extension Optional: StateNode where Wrapped: StateNode {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Reports the differing fields of two values; a nil on either side is compared as a whole.
+    /// Reports the differing fields of two values; returns false if either is nil, so that they are compared as a
+    /// whole.
     @inlinable
     public static func _$collect(
         from old: Wrapped?,

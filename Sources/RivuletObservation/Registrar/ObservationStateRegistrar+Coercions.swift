@@ -72,8 +72,8 @@ extension ObservationStateRegistrar {
 }
 
 // Values that an initialiser is given. The compiler lets an init accessor reach no other member of the value, so these
-// functions are static. It also passes the default of a declaration to the init accessor. A changed default is no
-// coercion, because the author of the type chose it.
+// functions are static. The compiler also passes the default of a declaration to the init accessor. If the wrapper
+// changes this default, that is no coercion, because the author of the type chose the default.
 extension ObservationStateRegistrar {
     /// Returns the wrapper of an initial value.
     @inlinable

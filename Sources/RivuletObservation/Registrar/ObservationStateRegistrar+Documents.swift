@@ -1,5 +1,5 @@
-// This file owns the reading of documents into fields: it is tracked like any other write, so that it can happen inside
-// of a run.
+// This file owns the reading of documents into fields. A field that is read is tracked like any other write, so that a
+// run can read documents.
 
 public import RivuletJSON
 
@@ -66,7 +66,7 @@ extension ObservationStateRegistrar {
         set(field, wrapper: &wrapper, from: try Wrapper.WrappedValue(json: &reader), config: config)
     }
 
-    /// Reads a leaf in a wrapper that is only Codable.
+    /// Reads a leaf that is only Codable, in a wrapper.
     @_disfavoredOverload
     public mutating func edit<Wrapper: ObservableWrapper>(
         _ field: Int,

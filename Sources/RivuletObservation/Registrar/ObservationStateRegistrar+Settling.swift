@@ -2,7 +2,7 @@
 // last run wrote have such work.
 
 extension ObservationStateRegistrar {
-    /// Returns true if any field was written since the mark was new; otherwise there is no deferred work.
+    /// Returns true if the mark has a written field; otherwise there is no deferred work.
     @inlinable
     public func beginSettling() -> Bool {
         mark.touched != 0

@@ -9,10 +9,11 @@ extension ObservationStateRegistrar {
     /// The identity of the value, made at its first use; all zeros for a value that is not born observable.
     public var id: ObservationIdentity { node?.id ?? Generated.ObservedNode.noID }
 
-    /// Begins a whole write: notifies observers, unless the field keeps its identity or, without identities, its value.
+    /// Begins a whole write, and notifies observers if the field changes.
     ///
-    /// Values with different identities are different even if they are equal. Otherwise the new value would have no
-    /// observers. Source: <Tests/Rows/Systems.md#b-08>.
+    /// A field with an identity changes if it gets another identity, even that of an equal value. Otherwise the new
+    /// value would have no observers. A field without an identity changes if `isChange` is true. Source:
+    /// <Tests/Rows/Systems.md#b-08>.
     /// - Returns: true if observers are notified, an argument of ``didSet(_:isTold:)``.
     @inlinable
     public func willSet(
@@ -34,7 +35,7 @@ extension ObservationStateRegistrar {
 
     /// Begins an in-place edit, which is also a read of the field.
     ///
-    /// An observable value in the field notifies the observers of its edit itself.
+    /// If the field holds an observable value, that value notifies the observers of its own edits.
     ///
     /// Source: <Tests/Rows/Systems.md#b-10>.
     @inlinable

@@ -104,7 +104,8 @@ extension ObservationStateRegistrar {
         _ field: Int,
         wrapper: inout Wrapper
     ) -> Bool where Wrapper.WrappedValue: StateNode {
-        // The check is repeated here, so that a wrapper with a computed value is opened only once.
+        // The inner `begin` has the same check. Here it saves a read and a write of `wrappedValue`, which may be
+        // computed.
         guard node != nil || !mark.isTouched(field) else { return false }
         return begin(field, &wrapper.wrappedValue)
     }

@@ -103,8 +103,8 @@ extension ObservationStateRegistrar {
     }
 }
 
-// In-place edits. `begin` returns true if the nested value is nil, and `end` takes this answer. `end` is called in a
-// `defer`, because a throw skips the code after a `yield`.
+// In-place edits. `begin` returns true if the nested value is nil, and `end` takes this answer as `wasAbsent`. `end` is
+// called in a `defer`, because a throw skips the code after a `yield`.
 extension ObservationStateRegistrar {
     /// Begins an in-place edit of a leaf.
     @inlinable
@@ -114,10 +114,10 @@ extension ObservationStateRegistrar {
         return false
     }
 
-    /// Begins an in-place edit of a nested value, and gives it its node.
+    /// Begins an in-place edit of a nested value, and gives the value its node.
     ///
-    /// The value also gets its serial if this is the first write to the field in this run. Only then is it known to be
-    /// the value from the beginning of the run. A container without a location has no serial to give.
+    /// The value also gets its serial if this is the first write to the field in this run. A later write may find
+    /// another value than the one from the beginning of the run. A container without a location has no serial to give.
     @inlinable
     public mutating func begin<Value: StateNode>(_ field: Int, _ storage: inout Value) -> Bool {
         if mark.begin(field), mark.serial != 0 { storage._$enter(mark.serial(of: field)) }

@@ -1,4 +1,4 @@
-// This file owns the mapping between observed nodes and key paths, by the fields' tables.
+// This file owns the mapping between observed nodes and key paths. The mapping uses each state's table of fields.
 
 import RivuletJSON
 
@@ -50,8 +50,8 @@ extension Generated.ObservedNode {
             let isLast = depth == tokens.count - 1
             let child: Generated.ObservedNode?
             if isCollection {
-                // An added, removed or moved element changes the order. `wholeField` of the collection's node stands
-                // for the order.
+                // An added, removed or moved element changes the order. Observers of the order observe `wholeField` of
+                // the collection's node.
                 if isLast, change.operation != .replace { concerned.append((node, Self.wholeField)) }
                 child = node.existingChild(.element(token))
                 if isLast, let child { concerned.append((child, Self.wholeField)) }

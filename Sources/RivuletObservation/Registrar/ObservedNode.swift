@@ -23,7 +23,7 @@ extension Generated {
             var children: [Step: Generated.ObservedNode] = [:]
             /// The readers of this value as a whole; nil if there were none.
             var wholeReaders: WholeReaders?
-            /// The readers of whole values that contain this value, as far as there were any.
+            /// The readers of the whole values that contain this value; empty if there were none.
             var outerReaders: [WholeReaders] = []
         }
 
@@ -52,11 +52,12 @@ extension Generated {
         /// The identity of a value without a node.
         static let noID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-        /// The subscript that stands for a field in ``registrar``.
+        /// The property by which ``registrar`` identifies a field.
         subscript(field field: Int) -> Void { () }
 
-        /// The index that stands for the value itself, beside its fields: for its presence, and for the set of its
-        /// elements.
+        /// The index of the value itself, beside the indices of its fields.
+        ///
+        /// Its observers read the value's presence, or the set and the order of a collection's elements.
         @usableFromInline static let wholeField = ChangeMark.fieldsMax
 
         /// The key paths of all fields, made once, because each costs a microsecond to make.
@@ -119,7 +120,9 @@ extension Generated {
             registrar.access(self, keyPath: Self.keyPaths[Self.wholeField])
         }
 
-        /// Returns the readers of this value as a whole; nodes below get them when they are made.
+        /// Returns the readers of this value as a whole; the first call adds them to all nodes below.
+        ///
+        /// A node that is made later gets them in ``child(_:)``.
         private func wholeReaders() -> WholeReaders {
             let (readers, children) = surroundings.withLock {
                 surroundings -> (WholeReaders, [Generated.ObservedNode]) in
@@ -143,7 +146,7 @@ extension Generated {
             for child in children { child.admit(readers) }
         }
 
-        /// The readers that every write here notifies.
+        /// The readers that every write to this value notifies.
         private var allWholeReaders: [WholeReaders] {
             surroundings.withLock { $0.outerReaders + ($0.wholeReaders.map { [$0] } ?? []) }
         }

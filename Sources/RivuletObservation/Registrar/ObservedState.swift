@@ -4,7 +4,7 @@
 /// no other write. Writes go through `state` too. An assignment of a whole state, such as a reset, notifies the
 /// observers of each path with a new value, and the observers of omitted fields. Observers must not read the state
 /// before they return: they are notified before a field changes, as Swift's `onChange` is, and while an element is
-/// added or removed. One thread at a time may use it. An `@ObservableValue` needs no such owner.
+/// added or removed. Only one thread at a time may use the owner. An `@ObservableValue` needs no such owner.
 /// Source: <Tests/Rows/Systems.md#notification>.
 public final class ObservedState<State: ObservableState> {
     private var storage: State

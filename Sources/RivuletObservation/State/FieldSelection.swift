@@ -72,7 +72,7 @@ extension Generated {
             write(position, name, wrapper.wrappedValue, into: &writer)
         }
 
-        /// Writes a field in a wrapper that is only Codable, unless the field is omitted.
+        /// Writes a field that is only Codable, in a wrapper, unless the field is omitted.
         @_disfavoredOverload
         public mutating func write<Wrapper: ObservableWrapper>(
             _ position: Int,
@@ -86,7 +86,7 @@ extension Generated {
             write(position, name, wrapper.wrappedValue, into: &writer)
         }
 
-        /// Records that a field is left out, or writes it if the writer includes omitted fields.
+        /// Records that the value has an omitted field, and writes the field if the writer includes omitted fields.
         @usableFromInline
         func omit(_ name: String, into writer: inout JSONWriter, _ value: (inout JSONWriter) -> Void) {
             writer.hasOmittedFields = true

@@ -6,10 +6,11 @@ import RivuletJSON
 /// wrapper, use `@Wrapped`.
 ///
 /// A case of an enum with a single value without a label, `case editing(Draft)`, gets a variable of its name, a
-/// `Draft?`. The variable is for edits in place: `state.mode.editing?.city = "x"`. It is nil while the enum has another
-/// case. Setting a value makes the enum this case. Setting nil while the enum has this case makes it the first case
-/// without values; if there is no such case, it stays as it is. If the enum declares a member of that name itself, the
-/// case gets no variable. Enums with raw values need no macro: they conform to `JSONCodable`.
+/// `Draft?`. The variable is for edits in place: `state.mode.editing?.city = "x"`. The variable is nil while the enum
+/// has another case. Setting a value changes the enum to this case. Setting nil while the enum has this case changes
+/// the enum to its first case without values; an enum without such a case does not change. If the enum declares a
+/// member of that name itself, the case gets no variable. Enums with raw values need no macro: they conform to
+/// `JSONCodable`.
 @attached(member, names: named(_$observationRegistrar), named(_$Index), arbitrary)
 @attached(memberAttribute)
 @attached(
@@ -51,7 +52,9 @@ public macro ObservationStateIgnored() = #externalMacro(module: "RivuletMacros",
 @attached(peer)
 public macro Transient() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
 
-/// Reports the replacement of a nested state field by field, as the halves of an app's state are.
+/// Reports the replacement of a nested state field by field, and not as one change.
+///
+/// The two halves of an app's state are reported in this way.
 @attached(peer)
 public macro Replaceable() = #externalMacro(module: "RivuletMacros", type: "MarkerMacro")
 
@@ -61,16 +64,16 @@ public macro Sensitive() = #externalMacro(module: "RivuletMacros", type: "Marker
 
 /// Keeps an event's case to the app: effects and the program's own code dispatch it, and clients must not.
 ///
-/// The server refuses such an event of a client with 403. It is in no schema of requests and in no TypeScript type. The
-/// log has it as any other event.
+/// If a client dispatches such an event, the server answers 403. The event is in no schema of requests and in no
+/// TypeScript type. It is in the log like any other event.
 @attached(peer)
 public macro Internal() = #externalMacro(module: "RivuletMacros", type: "InternalMacro")
 
 /// Keeps a field in a wrapper, an ``ObservableWrapper``; the long form of `@Wrapped`.
 ///
-/// `@ObservableStateWrapper(Box<[Int]>.self) @ObservationStateIgnored var history: [Int] = []`. Needs an explicit type
-/// and `@ObservationStateIgnored` after it. More arguments are accepted and ignored. Source:
-/// <Tests/Rows/Systems.md#a-01>.
+/// `@ObservableStateWrapper(Box<[Int]>.self) @ObservationStateIgnored var history: [Int] = []`. The field needs an
+/// explicit type. `@ObservationStateIgnored` must follow this attribute. More arguments are accepted and ignored.
+/// Source: <Tests/Rows/Systems.md#a-01>.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_))
 public macro ObservableStateWrapper(_ wrapper: Any, _ configuration: Any...) =
@@ -138,10 +141,11 @@ public macro Wrapped<Wrapper: ObservableWrapper>(
 /// Makes a struct an ``ObservableValue``, with every stored `var` observable by itself.
 ///
 /// The struct has at most 64 fields, including those in all branches of an `#if`. It has no `lazy`, `weak`, `unowned`
-/// or property wrappers. `willSet` and `didSet` stay and run at every write, as in a plain struct. A member that the
-/// struct declares itself is not generated: declare `shouldNotifyObservers(_:_:)` for a type of field to decide which
-/// writes notify observers. Codable uses the declared names, by a generated `CodingKeys`. A `CodingKeys` of your own
-/// belongs in the struct, not in an extension, and names the storages (`case _count = "count"`).
+/// or property wrappers. `willSet` and `didSet` stay and run at every write, as in a plain struct. The macro generates
+/// no member that the struct declares itself. Declare `shouldNotifyObservers(_:_:)` for the type of a field to decide
+/// which writes to such fields notify observers. Codable uses the declared names, by a generated `CodingKeys`. A
+/// `CodingKeys` of your own belongs in the struct, not in an extension, and names the storages
+/// (`case _count = "count"`).
 /// Source: <Tests/Rows/Systems.md#b-02> to B-06.
 @attached(
     member,

@@ -4,8 +4,9 @@ public import RivuletJSON
 ///
 /// Conform by the macro of the same name, never by hand. Every stored `var` is a tracked field and part of the JSON
 /// form, under its own name and in the order of declaration. `let`, computed and static members are neither. Members of
-/// the type must write `field`, never the storage `_field`: a write to the storage is not tracked, and is lost outside
-/// of this process. Codable goes through the JSON form: public names, wrappers checked, omitted fields absent.
+/// the type must write `field`, never the storage `_field`: a write to the storage is not tracked, so it reaches
+/// neither clients nor the disk. Codable goes through the JSON form: public names, wrappers checked, omitted fields
+/// absent.
 public protocol ObservableState: StateNode, Codable, SendableMetatype {
     // swift-format-ignore: NoLeadingUnderscores
     /// The record of the writes to this value, and its observers.
@@ -20,8 +21,9 @@ public protocol ObservableState: StateNode, Codable, SendableMetatype {
     static func _$position(of name: String) -> Int?
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Writes the initial value of the field at a position, after its wrapper; returns false, and writes nothing, if
-    /// there is no such value.
+    /// Writes the initial value of the field at a position, as the field's wrapper changed it.
+    ///
+    /// Returns false, and writes nothing, if there is no initial value.
     static func _$encodeDefault(of position: Int, into writer: inout JSONWriter) -> Bool
 
     // swift-format-ignore: NoLeadingUnderscores
@@ -94,7 +96,7 @@ extension ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Takes the serial of a location, with nothing written yet.
+    /// Takes the serial of this state's location; no field has been written since then.
     @inlinable
     public mutating func _$enter(_ serial: UInt64) {
         _$observationRegistrar.mark = ChangeMark(serial: serial)
@@ -128,7 +130,9 @@ extension ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Merges a partial document into this value: fields without a key keep their value, and nested states are merged.
+    /// Merges a partial document into this value and its nested states.
+    ///
+    /// Fields that the document does not have keep their values.
     public mutating func _$merge(json reader: inout JSONReader) throws(JSONError) {
         try reader.object { (name, reader) throws(JSONError) in
             guard let position = Self._$position(of: name) else { return try reader.unknownKey(name) }

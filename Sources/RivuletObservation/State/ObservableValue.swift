@@ -23,7 +23,9 @@ public protocol ObservableValue: Observable {
     /// The position of the field at a key path; nil if there is no such field.
     static func _$position(of keyPath: PartialKeyPath<Self>) -> Int?
 
-    /// Returns an equal value without observers, with an identity of its own; observable values in it keep theirs.
+    /// Returns an equal value without observers, with an identity of its own.
+    ///
+    /// Observable values in its fields keep their identities.
     func copy() -> Self
 }
 

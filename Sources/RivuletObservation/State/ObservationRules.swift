@@ -2,13 +2,13 @@
 ///
 /// | | field of `@ObservableState` | the same in a wrapper | field of `@ObservableValue` |
 /// |---|---|---|---|
-/// | a whole write of an equal value | silent | notified | silent, as the type's own comparer says |
+/// | a whole write of an equal value | silent | notified | silent, unless `shouldNotifyObservers` returns true |
 /// | an edit in place | notified | notified | notified, and also a read |
 /// | the source of a value's node | its owner, ``ObservedState`` | the same | the value itself, when it is made |
 ///
-/// The first row is in ``ObservationStateRegistrar``: `set` of a leaf, of a wrapper, and `willSet` of a value. The
-/// other rows are in this enum. These rules are for Swift's `Observation` in the process. Change streams report the net
-/// difference for all fields. Source: <Tests/Rows/Systems.md#notification>.
+/// ``ObservationStateRegistrar`` implements the first row: `set` for leaves and wrappers, and `willSet` for the fields
+/// of an `@ObservableValue`. This enum decides the other rows. These rules are for Swift's `Observation` in the
+/// process. Change streams report the net difference for all fields. Source: <Tests/Rows/Systems.md#notification>.
 public enum ObservationRules: Sendable {
     /// A value is observed through its owner.
     case state

@@ -75,7 +75,7 @@ extension Generated.StateCoding {
         !Wrapper.isOmittedFromCoding && write(wrapper.wrappedValue, at: path, into: &writer)
     }
 
-    /// Writes the value at a path below a field in a wrapper that is only Codable.
+    /// Writes the value at a path below a field that is only Codable, in a wrapper.
     @_disfavoredOverload
     public static func write<Wrapper: ObservableWrapper>(
         wrapper: Wrapper,
@@ -139,7 +139,7 @@ extension Generated.StateCoding {
         try read(into: &value, from: &reader)
     }
 
-    /// Reads the value of a field in a wrapper that is only Codable; the value of an omitted field is skipped.
+    /// Reads the value of a field that is only Codable, in a wrapper; the value of an omitted field is skipped.
     @_disfavoredOverload
     public static func read<State, Wrapper: ObservableWrapper>(
         into value: inout Wrapper.WrappedValue?,
@@ -150,9 +150,9 @@ extension Generated.StateCoding {
         try read(into: &value, from: &reader)
     }
 
-    /// Returns the value that was read for a field without a default, or the value that its absence stands for.
+    /// Returns the value that was read for a field without a default, or the type's value for an absent key.
     ///
-    /// - Throws: `missing` if the absence stands for no value.
+    /// - Throws: `missing` if the key is absent and the type has no such value.
     public static func require<Value: JSONCodable>(
         _ value: Value?,
         _ name: String,

@@ -27,7 +27,7 @@ public struct StateField: Sendable {
     ///
     /// Evaluated on demand, because types may be recursive.
     public let addressed: (@Sendable () -> [StateField])?
-    /// The type of its values.
+    /// The type of the field's values.
     let type: Any.Type
 
     /// The field of a state's schema.
@@ -41,10 +41,10 @@ public struct StateField: Sendable {
         )
     }
 
-    /// The JSON of the initialiser's value after the wrapper; nil if there is none, or if it differs each time.
+    /// The JSON of the field's initial value, as its wrapper changed it; nil if the field has no default in its schema.
     ///
-    /// A value that differs each time, such as a new id or the present time, is no default. Neither is a number that
-    /// JSON cannot represent, or a value with another order in each process.
+    /// A value that differs each time, such as a new id or the present time, is no default. A number that JSON cannot
+    /// represent is no default either, nor is a value with an order that differs between processes.
     private func defaultValue<State: ObservableState>(of state: State.Type) -> JSONValue? {
         func bytes() -> [UInt8]? {
             var writer = JSONWriter()
@@ -167,7 +167,7 @@ extension StateField {
         )
     }
 
-    /// Describes a field in a wrapper that is only Codable.
+    /// Describes a field that is only Codable, in a wrapper.
     @_disfavoredOverload
     public init<State, Wrapper: ObservableWrapper>(
         _ name: String,

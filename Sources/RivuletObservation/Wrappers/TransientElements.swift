@@ -1,4 +1,4 @@
-// This file owns the check if a state may hold transient values that its default state does not have.
+// This file owns the search of a state's type for transient fields that the default state may lack.
 
 extension ObservableState {
     // swift-format-ignore: NoLeadingUnderscores

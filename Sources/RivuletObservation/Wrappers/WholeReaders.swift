@@ -2,12 +2,12 @@ import Observation
 
 /// The observers that read a value as a whole: by a comparison, its hash, its JSON or Codable.
 ///
-/// Every write to the value and below notifies them. They belong to the node of the value. The nodes below refer to
-/// them, and not the reverse, so that a node is freed with its last value.
+/// Every write to the value and below notifies them. They belong to the node of the value, and the nodes below have
+/// references to them. They have no reference to a node, so that a node is freed with its last value.
 final class WholeReaders: Observable, Sendable {
     private let registrar = ObservationRegistrar()
 
-    /// The property that stands for the value.
+    /// The property by which the registrar identifies the value.
     private var value: Void { () }
 
     /// Records a read of the value.

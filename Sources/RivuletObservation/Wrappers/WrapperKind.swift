@@ -1,8 +1,8 @@
-/// A kind of wrappers, which the type of a field completes: `Boxed` and `[Int]` are a `Box<[Int]>`.
+/// A kind of wrappers, which the type of a field completes: `Boxed` for a field of type `[Int]` is a `Box<[Int]>`.
 ///
-/// A kind has one member, a type alias for the wrapper of a type: `typealias Of<Value> = Box<Value>`. Swift cannot
-/// require a generic type alias. A kind without one is an error where `@Wrapped` uses it. A generic wrapper of an app
-/// needs a kind for `@Wrapped`. A wrapper that is not generic is its own kind.
+/// A kind has one member, a type alias for the wrapper of a type: `typealias Of<Value> = Box<Value>`. A protocol cannot
+/// require a generic type alias. The compiler therefore reports a missing alias only where `@Wrapped` uses the kind. A
+/// generic wrapper of an app needs a kind for `@Wrapped`. A wrapper that is not generic is its own kind.
 public protocol WrapperKind {}
 
 // Macros use `_$Kind` because the compiler (Swift 6.3) crashes at a generic type alias of a generic type without
