@@ -1,7 +1,8 @@
 /// An error with a text for the log.
 ///
 /// The text has no payload, no session id, no item key and no secret. An error without this protocol can quote a
-/// client's input, so the log has only its type. An app's error conforms to this protocol to put more into the log.
+/// client's input, so the log has only the error's type. An app's error conforms to this protocol to put more into the
+/// log.
 public protocol LoggableError: Error {
     /// The error and its fix, without any data that belongs to a client.
     var logText: String { get }

@@ -2,13 +2,13 @@
 ///
 /// The raw values are a part of the contract. Source: <Documentation/HTTP.md#events-of-a-stream>.
 package enum ResetReason: String, CaseIterable, Sendable {
-    /// The text is not a cursor.
+    /// The text is not a cursor, or the cursor is later than the newest version.
     case unknownCursor = "unknown-cursor"
-    /// The changes after the cursor are no longer stored, or there are too many.
+    /// The changes after the cursor are no longer stored, or are too many.
     case historyGone = "history-gone"
     /// A missed change replaced a value that contained paths of a wildcard, so the removed paths are unknown.
     case placesUnknown = "places-unknown"
-    /// The cursor is older than a restart or a reload of the storage, or belongs to another history.
+    /// The cursor's epoch is of another history or another shape, or is older than a reload of the store or value.
     case epochChanged = "epoch-changed"
     /// The stream has other key paths than the cursor.
     case pathsChanged = "paths-changed"

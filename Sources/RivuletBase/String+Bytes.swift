@@ -17,7 +17,7 @@ extension String {
     /// With `hash(into:)`, many different strings with accents would have the same hash.
     @inlinable
     package func hashBytes(into hasher: inout Hasher) {
-        // All bytes at once: to feed each byte alone takes several times as long.
+        // The bytes are hashed all at once. Hashing each byte alone takes several times as long.
         unsafe utf8.span.bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 }

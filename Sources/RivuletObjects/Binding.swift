@@ -7,13 +7,13 @@ public struct Binding<Value: Sendable>: Sendable {
     private let read: @Sendable () -> Value
     private let write: @Sendable (Value) -> Void
 
-    /// Makes a binding of two functions.
+    /// Makes a binding from two functions.
     public init(get: @escaping @Sendable () -> Value, set: @escaping @Sendable (Value) -> Void) {
         read = get
         write = set
     }
 
-    /// Takes another binding.
+    /// Makes a copy of a binding.
     public init(projectedValue: Binding) {
         self = projectedValue
     }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The dependencies of one session's views, in place of SwiftUI's environment: `appDispatch` and an object factory.
 ///
-/// `Event` is the type of the events. The engine's name for the registry of `any AppEvent` is `ViewRegistry`. Each
+/// `Event` is the type of the events. In the engine, `ViewRegistry` is the registry of `any AppEvent`. Each
 /// session has a registry of its own. The registry is itself a factory, and may be used as an `objectFactory`. Source:
 /// <Tests/Rows/Systems.md#d-28>.
 public final class ObjectRegistry<Event>: StateObjectFactory {
@@ -22,8 +22,9 @@ public final class ObjectRegistry<Event>: StateObjectFactory {
         self.objectFactory = objectFactory
     }
 
-    /// Registers the function that makes objects of a type, best a forwarder's `getStateObject()`; a later call for the
-    /// same type replaces it.
+    /// Registers the function that makes objects of a type; a later call for the same type replaces the function.
+    ///
+    /// The function should be a forwarder's `getStateObject()`.
     public func register<Object: ObservableObject>(
         _ type: Object.Type = Object.self,
         _ make: @escaping @Sendable () -> Object
@@ -32,8 +33,9 @@ public final class ObjectRegistry<Event>: StateObjectFactory {
         _ = replaced
     }
 
-    /// Returns a new object from the function that is registered for exactly this type, or else from the factory; nil
-    /// for an unknown type.
+    /// Returns a new object of a type; nil for an unknown type.
+    ///
+    /// The function that is registered for exactly this type makes the object. Without one, `objectFactory` makes it.
     public func makeStateObject<T>() -> T? {
         guard let make = makers.withLock({ $0[ObjectIdentifier(T.self)] }) else {
             return objectFactory?.makeStateObject()

@@ -20,9 +20,9 @@ public final class ObservableObjectPublisher: Sendable {
     /// Makes a publisher without subscribers; a class may keep one of its own as its `objectWillChange`.
     public init() {}
 
-    /// Calls every subscriber once, before it returns, in the order of subscription.
+    /// Calls every subscriber once, in the order of subscription, and returns after the last call.
     ///
-    /// A callback may subscribe and unsubscribe, with effect from the next call on.
+    /// A callback may subscribe and unsubscribe; this has an effect from the next `send()` on.
     public func send() {
         for subscriber in contents.withLock({ $0.subscribers }) { subscriber.callback() }
     }
@@ -37,7 +37,7 @@ public final class ObservableObjectPublisher: Sendable {
 
     /// Removes the callback with this id, if there is one.
     public func unsubscribe(_ id: UUID) {
-        // The callback's contents are freed outside of the lock, because their deinitialisers may come back here.
+        // The callback's contents are freed outside of the lock, because their deinitialisers may call this publisher.
         let removed: Subscriber? = contents.withLock { contents in
             guard let index = contents.subscribers.firstIndex(where: { $0.id == id }) else { return nil }
             return contents.subscribers.remove(at: index)

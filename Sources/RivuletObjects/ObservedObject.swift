@@ -14,7 +14,8 @@ public struct ObservedObject<ObjectType: ObservableObject>: Sendable {
         watch = ObjectWatch(wrappedValue)
     }
 
-    /// The object; setting another object moves the subscription to the new object, and calls the function once.
+    /// The object; setting another object moves the subscription to it, and calls the function of ``onUpdate(_:)``
+    /// once.
     public var wrappedValue: ObjectType {
         get { watch.object }
         nonmutating set { watch.replace(with: newValue) }
@@ -23,7 +24,7 @@ public struct ObservedObject<ObjectType: ObservableObject>: Sendable {
     /// The object (`wrappedValue`), and bindings to its fields.
     public var projectedValue: ObjectBindings<ObjectType> { ObjectBindings(wrappedValue: wrappedValue) }
 
-    /// Sets the function to call when the object is about to change or is replaced, nil for none.
+    /// Sets the function to call when the object is about to change or is replaced; nil removes the function.
     ///
     /// The function is called on the thread of the change. Only the last function that was set is called.
     public func onUpdate(_ action: (@Sendable () -> Void)?) {
@@ -91,7 +92,9 @@ public struct ObjectBindings<ObjectType: ObservableObject>: Sendable {
     /// The object.
     public let wrappedValue: ObjectType
 
-    /// A binding to a field; its writes notify subscribers like any other write, and it retains the object.
+    /// A binding to a field, which retains the object.
+    ///
+    /// A write to the binding notifies subscribers like any other write.
     public subscript<Field: Sendable>(
         dynamicMember keyPath: any ReferenceWritableKeyPath<ObjectType, Field> & Sendable
     ) -> Binding<Field> {

@@ -1,8 +1,8 @@
 /// The storage of one field with ``Published()``: a value that can be read and written from any thread.
 ///
 /// Each read and each write is atomic. An edit in place (`items.append(x)`, `count += 1`) is a read, then a write, and
-/// another thread may write between the two. An edit copies the collection that it edits. A copy of this struct is the
-/// same field. Source: <Tests/Rows/Systems.md#c-05> to C-07.
+/// another thread may write between the two. An edit copies the collection that it edits. A copy of this struct shares
+/// the storage, and so is the same field. Source: <Tests/Rows/Systems.md#c-05> to C-07.
 public struct Published<Value: Sendable>: Sendable {
     let storage: PublishedStorage<Value>
 
@@ -11,8 +11,9 @@ public struct Published<Value: Sendable>: Sendable {
         storage = PublishedStorage(wrappedValue)
     }
 
-    /// Makes a field that gets its declared value from the enclosing initialiser before anything else; generated code
-    /// calls it.
+    /// Makes a field without a value; generated code calls it.
+    ///
+    /// The enclosing initialiser stores the declared value before any other code reads the field.
     public static func declared() -> Published {
         Published(storage: PublishedStorage(nil))
     }
@@ -21,7 +22,9 @@ public struct Published<Value: Sendable>: Sendable {
         self.storage = storage
     }
 
-    /// The value; subscribers are notified before a write, also of an equal value, and still read the old value.
+    /// The value; subscribers are notified before each write, also of an equal value.
+    ///
+    /// A notified subscriber still reads the old value.
     public var wrappedValue: Value {
         get { storage.value }
         nonmutating set {
@@ -39,19 +42,21 @@ public struct Published<Value: Sendable>: Sendable {
 // Generated code calls these functions. The owner is an argument, so that a field is connected even if a `customMirror`
 // hides it from `setupPublished()`.
 extension Published {
-    /// Writes a value without a notification: in an initialiser, and at the end of an edit, which notified subscribers
-    /// at its beginning.
+    /// Writes a value without a notification.
+    ///
+    /// Initialisers call it. The end of an edit calls it too, because ``edit(in:)`` has already notified the
+    /// subscribers.
     public func store(_ value: Value) {
         storage.value = value
     }
 
-    /// Notifies subscribers that the value will change, then writes it.
+    /// Notifies subscribers that the value will change, then writes the new value.
     public func set(_ newValue: Value, in owner: some ObservableObject) {
         storage.announce(in: owner)
         storage.value = newValue
     }
 
-    /// Notifies subscribers that the value will change, and returns it for an edit that ends with ``store(_:)``.
+    /// Notifies subscribers that the value will change, and returns the value for an edit that ends with ``store(_:)``.
     public func edit(in owner: some ObservableObject) -> Value {
         storage.announce(in: owner)
         return storage.value
@@ -73,12 +78,13 @@ extension Published: PublishedProperty {
     var anyStorage: any AnyPublishedStorage { storage }
 }
 
-/// Makes a stored `var` of an ``ObservableObject`` a field that notifies subscribers before each write, with a
-/// ``Binding`` under `$` and its name.
+/// Makes a stored `var` of an ``ObservableObject`` a field that notifies subscribers before each write.
 ///
-/// The value's type must be Sendable. The type must be written at the field, unless the value is a literal or
-/// `Type(…)`. The field cannot have `willSet` or `didSet`. The storage is a ``Published``.
-/// Source: <Tests/Rows/Systems.md#c-05> to C-07, C-10.
+/// For a field `name`, `$name` is a ``Binding`` to it.
+///
+/// The value's type must be Sendable. The field needs a type annotation, unless its value is a literal or `Type(…)`.
+/// The field cannot have `willSet` or `didSet`. The storage is a ``Published``. Source: <Tests/Rows/Systems.md#c-05> to
+/// C-07, C-10.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_), prefixed(`$`))
 public macro Published() = #externalMacro(module: "RivuletMacros", type: "PublishedMacro")

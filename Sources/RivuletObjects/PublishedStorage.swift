@@ -23,7 +23,7 @@ final class PublishedStorage<Value: Sendable>: Sendable {
             return value
         }
         set {
-            // The old value is freed outside of the lock, because its deinitialiser may come back here.
+            // The old value is freed outside of the lock, because its deinitialiser may use this field.
             let old: Value? = contents.withLock { contents in
                 let old = contents.value
                 contents.value = newValue
@@ -53,7 +53,7 @@ final class PublishedStorage<Value: Sendable>: Sendable {
 
 /// The storage of a field of any type.
 protocol AnyPublishedStorage: AnyObject, Sendable {
-    /// Ties the field to an object.
+    /// Connects the field to an object.
     func connect(_ link: PublishedLink)
 }
 

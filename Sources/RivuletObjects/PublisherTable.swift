@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The publishers of all living objects that do not declare a publisher.
+/// The publishers of all living objects that do not have a publisher of their own.
 ///
 /// An entry is identified by its object, not by the address alone: an object at the address of a dead object gets a new
 /// publisher. The entry of an object with connected fields is removed with the object (``PublishedLink``).
-/// Entries of other dead objects are removed when the table has doubled.
+/// Entries of other dead objects are removed when the number of entries has doubled.
 final class PublisherTable: Sendable {
     static let shared = PublisherTable()
 
@@ -22,8 +22,8 @@ final class PublisherTable: Sendable {
 
         /// Removes the entries of dead objects, each time that the number of entries has doubled.
         ///
-        /// Returns the objects to release: the dead objects' publishers, and the living objects, which may have died
-        /// meanwhile.
+        /// Returns the objects to release: the dead objects' publishers, and the living objects, because the sweep may
+        /// hold the last references to them.
         mutating func sweepIfDue() -> [AnyObject] {
             guard entries.count > sweepsAt else { return [] }
             var released: [AnyObject] = []
@@ -69,7 +69,7 @@ final class PublisherTable: Sendable {
         Self.release(released)
     }
 
-    /// Releases objects outside of the lock, because their deinitialisers may come back to this table.
+    /// Releases objects outside of the lock, because their deinitialisers may call this table.
     private static func release(_ objects: consuming [AnyObject]) {}
 }
 

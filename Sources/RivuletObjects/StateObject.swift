@@ -7,7 +7,7 @@ import Synchronization
 public struct StateObject<ObjectType: ObservableObject>: Sendable {
     private let storage: LazyObject<ObjectType>
 
-    /// Keeps the expression that makes the object; it must not use this very wrapper.
+    /// Keeps the expression that makes the object; the expression must not use this wrapper.
     public init(wrappedValue: @autoclosure @escaping @Sendable () -> ObjectType) {
         storage = LazyObject(wrappedValue)
     }
@@ -18,7 +18,9 @@ public struct StateObject<ObjectType: ObservableObject>: Sendable {
     /// The object (`wrappedValue`), and bindings to its fields.
     public var projectedValue: ObjectBindings<ObjectType> { ObjectBindings(wrappedValue: wrappedValue) }
 
-    /// Sets the function to call when the object is about to change, nil for none; makes the object.
+    /// Sets the function to call when the object is about to change; nil removes the function.
+    ///
+    /// The first call makes the object, if no access has made it yet.
     ///
     /// The function is called on the thread of the change. Only the last function that was set is called.
     public func onUpdate(_ action: (@Sendable () -> Void)?) {

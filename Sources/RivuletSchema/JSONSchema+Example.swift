@@ -3,7 +3,7 @@
 package import RivuletJSON
 
 extension JSONSchema {
-    /// A small value of this shape in its written form, the same each time; nil if no finite value is found.
+    /// A small value of this shape in its written form, the same at each call; nil if no finite value is found.
     package var example: JSONValue? {
         var types: Set<Identity> = []
         return example(besides: &types)

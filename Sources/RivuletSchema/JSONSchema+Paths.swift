@@ -13,7 +13,7 @@ extension JSONSchema {
         }
     }
 
-    /// Returns the shape of the value at a path below a value of this shape; nil if there can be none.
+    /// Returns the shape of the value at a path below a value of this shape; nil if no such value can have the path.
     ///
     /// A token `*` stands for any element of a collection. If a shape has several forms, the first form that has the
     /// path is used.

@@ -1,16 +1,16 @@
 public import RivuletJSON
 
-/// Writes schemas so that every titled object is written once and referred to elsewhere.
+/// Writes schemas so that each titled object is written once; other places have a reference to it.
 ///
-/// A document of several schemas, such as OpenAPI's `components`, uses one of these for all schemas and writes
-/// ``members`` last.
+/// A document of several schemas, such as OpenAPI's `components`, uses one value of this type for all schemas, and
+/// writes ``members`` last.
 public struct JSONSchemaDefinitions: Sendable {
     private let referencePrefix: String
     private let direction: JSONSchema.Direction
     private var references: [JSONSchema.Identity: String] = [:]
     private var definitions: [String: JSONValue] = [:]
 
-    /// Starts with no definitions; a reference is `referencePrefix` and the definition's name.
+    /// Starts with no definitions; a reference is `referencePrefix` followed by the definition's name.
     public init(referencePrefix: String = "#/$defs/", direction: JSONSchema.Direction = .written) {
         self.referencePrefix = referencePrefix
         self.direction = direction
@@ -42,7 +42,7 @@ public struct JSONSchemaDefinitions: Sendable {
         return name.first?.isNumber == false ? name : "_" + name
     }
 
-    /// Returns the name, with a number from 2 if it is taken.
+    /// Returns the name, or, if it is taken, the first free name of `Name2`, `Name3` and so on.
     static func numbered(_ name: String, isTaken: (String) -> Bool) -> String {
         guard isTaken(name) else { return name }
         var number = 2
@@ -75,7 +75,7 @@ public struct JSONSchemaDefinitions: Sendable {
         case .object(let title, _, _), .named(let title, _, _):
             guard let identity = schema.identity else { return definition(of: schema) }
             return Self.list([("$ref", .string(reference(title, identity, schema)))])
-        // A list of alternatives has at least one.
+        // JSON Schema demands at least one alternative. An empty list becomes `not: {}`, which refuses every value.
         // Source: <https://json-schema.org/draft/2020-12/json-schema-core#section-10.2.1>.
         case .oneOf(let schemas) where schemas.isEmpty, .anyOf(let schemas) where schemas.isEmpty:
             return Self.list([("not", .object([]))])
@@ -147,7 +147,7 @@ public struct JSONSchemaDefinitions: Sendable {
         }
     }
 
-    /// Returns the keywords of a shape; if `values` is not nil, it has the only allowed values.
+    /// Returns the keywords of a shape; `values` has the only allowed values, or is nil if all values are allowed.
     private static func words(_ values: [JSONValue]?, type: String, format: String?) -> [JSONValue.Member] {
         let isConstant = values?.count == 1
         return list([

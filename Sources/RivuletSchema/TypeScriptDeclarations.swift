@@ -6,14 +6,14 @@ public import RivuletJSON
 /// schemas alone, so equal schemas give equal bytes. Source:
 /// <https://www.typescriptlang.org/docs/handbook/declaration-files/introduction.html>.
 public struct TypeScriptDeclarations: Sendable {
-    /// A declaration that has its name but is not written yet.
+    /// A declaration that already has a name, but is not written yet.
     private struct Pending {
         let name: String
         let schema: JSONSchema
         let direction: JSONSchema.Direction
     }
 
-    /// The key of a declaration: a type has one for each direction.
+    /// The key of a declaration: a type has one declaration for each direction.
     private struct Key: Hashable {
         let identity: JSONSchema.Identity
         let direction: JSONSchema.Direction
@@ -27,7 +27,7 @@ public struct TypeScriptDeclarations: Sendable {
 
     private let opening: String
     private var declarations: [String] = []
-    /// The names of the module, and `Record`, the only global type that the module's text uses.
+    /// The taken names: the names of the module, and `Record`, the only global type that the module's text uses.
     private var names: Set<String> = ["Record"]
     private var references: [Key: String] = [:]
     private var pending: [Pending] = []
@@ -50,7 +50,7 @@ public struct TypeScriptDeclarations: Sendable {
         return ([opening] + declarations + aliases).joined(separator: "\n\n") + "\n"
     }
 
-    /// Declares a type for a schema, and an interface for each titled object in it that has none yet.
+    /// Declares a type for a schema, and an interface for each titled object in it that is not declared yet.
     public mutating func declare(
         _ name: String,
         _ schema: JSONSchema,
@@ -111,7 +111,7 @@ public struct TypeScriptDeclarations: Sendable {
         alternatives(of: schema, direction).joined(separator: " | ")
     }
 
-    /// Returns the members of the union that makes up the type; most types are a union of one.
+    /// Returns the members of the union that makes up the type; most types are a union of one member.
     private mutating func alternatives(of schema: JSONSchema, _ direction: JSONSchema.Direction) -> [String] {
         switch schema {
         case .any: return ["unknown"]
@@ -148,7 +148,7 @@ public struct TypeScriptDeclarations: Sendable {
         return shapes.isEmpty ? ["never"] : shapes
     }
 
-    /// Returns the name of a declaration, which is written later if the name is needed for the first time.
+    /// Returns the name of a shape's declaration, and queues the declaration at the first use of the name.
     private mutating func reference(
         _ title: String,
         _ identity: JSONSchema.Identity,
@@ -191,7 +191,7 @@ public struct TypeScriptDeclarations: Sendable {
         return isIdentifier ? name : literal(name)
     }
 
-    /// Returns a string literal; JSON's escapes are TypeScript's too.
+    /// Returns a string literal with JSON's escapes, which TypeScript has too.
     static func literal(_ text: String) -> String {
         JSONValue.string(text).description
     }

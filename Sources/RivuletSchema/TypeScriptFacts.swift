@@ -1,8 +1,8 @@
 import RivuletJSON
 
-/// The facts of a field's schema that no TypeScript type states, in words.
+/// The facts of a field's schema that a TypeScript type cannot express, in words.
 struct TypeScriptFacts {
-    /// The maximum length of a default in a comment; a longer default is left out.
+    /// The maximum length of a default in a comment, in bytes; a longer default is left out.
     private static let defaultBytesMax = 80
 
     /// Returns the facts in a fixed order: description, range, formats, addressing, further keywords, default.

@@ -2,10 +2,12 @@ import RivuletJSON
 
 /// Lists the key paths of a schema, as string literals and, below collections, as template literals.
 struct TypeScriptKeyPaths {
-    /// The maximum number of paths; with more, the type is any pointer, because compilers become slow on large unions.
+    /// The maximum number of paths; beyond it, the type is any pointer, because compilers become slow on large unions.
     private static let pathsMax = 1_000
 
-    /// A path so far: `template` is its text for a template literal, and `text` is nil once it has a substitution.
+    /// The beginning of a path: `template` is its text in a template literal, `text` its text in a string literal.
+    ///
+    /// `text` is nil if the path has a substitution, such as `${string}`.
     private struct Path {
         var template = ""
         var text: String? = ""
@@ -26,10 +28,10 @@ struct TypeScriptKeyPaths {
 
     private var types: [String] = []
     private var seen: Set<String> = []
-    /// The objects around the value that is being listed.
+    /// The objects around the value whose paths are being listed.
     private var open: Set<JSONSchema.Identity> = []
 
-    /// Returns the types of all key paths, the whole value's first, in the order of declaration.
+    /// Returns the types of all key paths in the order of declaration, beginning with the empty path.
     static func all(of schema: JSONSchema) -> [String] {
         var paths = TypeScriptKeyPaths()
         paths.add(Path(), schema)
@@ -65,7 +67,7 @@ struct TypeScriptKeyPaths {
         }
     }
 
-    /// Lists the paths below a value, unless its type holds itself: such a type has infinitely many paths.
+    /// Lists the paths below a value, unless its type contains itself: such a type has infinitely many paths.
     private mutating func enter(
         _ identity: JSONSchema.Identity?,
         _ path: Path,

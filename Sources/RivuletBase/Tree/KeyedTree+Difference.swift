@@ -1,6 +1,7 @@
-/// Two matching ranges of positions, one in an old tree and one in a new tree, which share no nodes.
+/// A range of positions in an old tree, and the range in a new tree that takes its place.
 ///
-/// One of the two ranges may be empty. `TreeWalk` also uses the type for the ranges that the trees share.
+/// The two ranges share no nodes, and one of them may be empty. `TreeWalk` also uses the type for equal ranges of both
+/// trees.
 @usableFromInline
 package struct TreeGap {
     @usableFromInline package var old: Range<Int>
@@ -14,10 +15,10 @@ package struct TreeGap {
 }
 
 extension KeyedTree {
-    /// Returns the gaps between the leaves that this tree shares with an older one, in order.
+    /// Returns the ranges in which this tree differs from an older tree, in the order of their positions.
     ///
-    /// The values outside of the gaps are the same. The work is proportional to the nodes that the trees do not
-    /// share: O(d log n) for d edits.
+    /// The gaps lie between the leaves that both trees share. Outside of the gaps, both trees have the same values. The
+    /// work is proportional to the nodes that the trees do not share: O(d log n) for d edits.
     @inlinable
     package func gaps(since old: KeyedTree) -> [TreeGap] {
         var walk = TreeWalk(old.root, root)
@@ -36,8 +37,8 @@ extension KeyedTree {
 
 /// Finds the nodes that two trees share, level by level.
 ///
-/// Edits keep the order of the labels, so one merge of the labels finds the shared nodes. A node with a new label is
-/// not found.
+/// Edits keep the order of the labels, so one merge of both trees' labels finds the shared nodes of a level. A shared
+/// node with a new label is not found; it becomes a part of a gap.
 @usableFromInline
 struct TreeWalk<Key: Hashable, Value> {
     /// A node with its label and the position of its first value.
@@ -45,7 +46,7 @@ struct TreeWalk<Key: Hashable, Value> {
 
     @usableFromInline var olds: [Location]
     @usableFromInline var news: [Location]
-    /// The positions of the shared nodes.
+    /// The ranges of the shared nodes in both trees.
     @usableFromInline var shared: [TreeGap] = []
 
     @inlinable

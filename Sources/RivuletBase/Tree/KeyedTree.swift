@@ -3,16 +3,17 @@ public import OrderedCollections
 
 /// Values in an order, each with its own key.
 ///
-/// A B-tree with counts, and a hash trie from each key to its leaf. It is a value like Array, but a copy costs O(1)
-/// and an edit O(log n), amortised. That holds also while copies are kept: copies share all nodes except those on the
-/// path to the edit. Up to `TreeSize.rootLeafMax` values are one leaf, which is as fast as an OrderedDictionary.
+/// The tree is a B-tree with the number of values in each node. A hash trie gives the leaf of each key. A tree is a
+/// value like Array, but a copy costs O(1), and an edit O(log n), amortised. This also holds while copies exist: copies
+/// share all nodes except the nodes on the path to the edit. Up to `TreeSize.rootLeafMax` values are one leaf, which is
+/// as fast as an OrderedDictionary.
 @usableFromInline
 package struct KeyedTree<Key: Hashable, Value> {
     @usableFromInline package var count: Int
     @usableFromInline var root: TreeNode<Key, Value>
-    /// The label of each key's leaf.
+    /// The label of the leaf that has the key: a number that ascends from leaf to leaf.
     ///
-    /// Empty while the root is the only leaf.
+    /// The dictionary is empty while the root is the only leaf.
     @usableFromInline var labels: TreeDictionary<Key, UInt64> = [:]
 
     /// Creates an empty tree.

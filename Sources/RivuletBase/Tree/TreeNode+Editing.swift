@@ -5,13 +5,13 @@ public import OrderedCollections
 struct TreeMoves<Key: Hashable> {
     /// The label of the leaf that received a new key.
     @usableFromInline var label: UInt64 = 0
-    /// The moved keys of leaves, with the labels that are valid now.
+    /// The keys that moved to another leaf, with that leaf's label.
     ///
     /// A later pair overrides an earlier one.
     @usableFromInline var moved: [(keys: OrderedSet<Key>, label: UInt64)] = []
-    /// True if two neighbouring leaves have the same label.
+    /// True if two neighbouring leaves have the same label, because no label between them was free.
     ///
-    /// The leaves of a larger node then need new labels.
+    /// Then all leaves below a higher node need new labels.
     @usableFromInline var isCramped = false
 
     @inlinable
@@ -24,11 +24,11 @@ extension TreeNode {
     /// - Parameters:
     ///   - key: The key, which is new to the tree.
     ///   - value: The value.
-    ///   - offset: The offset in this node; the count means the end.
+    ///   - offset: The value's offset in this node; the node's count appends it.
     ///   - label: The label of this node's first leaf.
     ///   - bound: The label of the first leaf after this node.
-    ///   - moves: The moved keys, which the caller stores.
-    /// - Returns: The node that follows this one, if this one was full.
+    ///   - moves: Collects the keys that move to other leaves; the caller stores their new labels.
+    /// - Returns: The new next sibling, with the last part of this node, if this node was full; nil otherwise.
     @inlinable
     mutating func insert(
         _ key: Key,
@@ -60,7 +60,7 @@ extension TreeNode {
         }
         if moves.isCramped { relabel(from: label, below: bound, &moves) }
         guard children.count > TreeSize.childrenMax else { return nil }
-        // After an insertion at the end, the previous node needs no free space.
+        // If the new child is the last, this node stays full, because further appends go to its sibling.
         return splitChildren(at: index + 2 == children.count ? index + 1 : children.count / 2)
     }
 
@@ -105,7 +105,7 @@ extension TreeNode {
         return removed
     }
 
-    /// Moves the content of the next child into this child, if both together fill at most half a node.
+    /// Moves the content of the next child into the child at `index`, if both together fill at most half a node.
     @inlinable
     @discardableResult
     mutating func join(at index: Int, _ moves: inout TreeMoves<Key>) -> Bool {

@@ -1,8 +1,8 @@
 public import OrderedCollections
 
-/// A node of a ``KeyedTree``: a leaf with keys and their values, or an inner node with children of one height.
+/// A node of a ``KeyedTree``: a leaf with keys and their values, or an inner node with children of equal height.
 ///
-/// Copies share their arrays. An edit copies only the arrays on the path to it.
+/// Copies of a node share its arrays. An edit copies only the arrays of the nodes on the path to the edited value.
 @usableFromInline
 package struct TreeNode<Key: Hashable, Value> {
     @usableFromInline var keys: OrderedSet<Key>
@@ -26,7 +26,7 @@ package struct TreeNode<Key: Hashable, Value> {
 
     @inlinable var isLeaf: Bool { children.isEmpty }
 
-    /// The number of values or of children.
+    /// The number of values in a leaf, or of children in an inner node.
     @inlinable var width: Int { isLeaf ? values.count : children.count }
 
     /// The number of values in the node and below it.
@@ -41,7 +41,7 @@ package struct TreeNode<Key: Hashable, Value> {
     /// The number of leaves in the node and below it.
     @inlinable var leafCount: Int { isLeaf ? 1 : children.reduce(0) { $0 + $1.node.leafCount } }
 
-    /// The number of nodes in the tree below this node, itself included.
+    /// The number of nodes in the tree below this node, including this node.
     var nodeCount: Int { children.reduce(1) { $0 + $1.node.nodeCount } }
 
     /// Returns the child that has the value at an offset, and the offset of the child's first value.
@@ -71,7 +71,7 @@ package struct TreeNode<Key: Hashable, Value> {
         return children[index].node.position(of: key, in: label).map { $0 + start }
     }
 
-    /// Calls a closure with the leaf that holds the value at an offset, and the offset in the leaf.
+    /// Calls a closure with the leaf that holds the value at an offset, and with the value's offset in that leaf.
     @inlinable
     func withLeaf<Result>(at offset: Int, _ body: (TreeNode, Int) -> Result) -> Result {
         guard !isLeaf else { return body(self, offset) }
@@ -94,7 +94,7 @@ package struct TreeNode<Key: Hashable, Value> {
 @usableFromInline
 package struct TreeChild<Key: Hashable, Value> {
     @usableFromInline var node: TreeNode<Key, Value>
-    /// The label of the first leaf; labels ascend from leaf to leaf.
+    /// The label of the node's first leaf; labels ascend from leaf to leaf.
     @usableFromInline var label: UInt64
     /// The number of values in the node and below it.
     @usableFromInline var count: Int
@@ -118,11 +118,11 @@ package enum TreeSize {
     @inlinable static var leafMax: Int { 128 }
     /// The most children of an inner node.
     @inlinable static var childrenMax: Int { 32 }
-    /// The distance between the labels of neighbours, if there is space.
+    /// The distance between the labels of neighbouring leaves, if enough labels are free.
     @inlinable static var labelStep: UInt64 { 1 << 32 }
-    /// The least distance of labels that the leaves below a node may have after they got new labels.
+    /// The least distance between the new labels of the leaves below a node.
     ///
-    /// It grows with the height, so that the work is amortised.
+    /// It grows with the node's height, so that new labels are needed less often the more leaves they concern.
     @inlinable
     static func labelStepMin(height: Int) -> UInt64 { 1 << UInt64(Swift.min(8 * height, 32)) }
 }
