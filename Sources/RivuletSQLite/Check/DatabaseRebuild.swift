@@ -2,8 +2,8 @@ internal import RivuletSessions
 
 /// The rebuild of a database: all rows are copied into a new file, and all indexes are built from these rows.
 ///
-/// If two rows have the same name, the older row keeps the name. The newer row's name gets the suffix `-repaired-` and
-/// its number.
+/// If two rows have the same name, the older row keeps the name. The newer row's name gets a suffix with the row's
+/// number, such as `-repaired-17`.
 struct DatabaseRebuild {
     /// The path of the new database, until it replaces the old one.
     let target: String
@@ -107,9 +107,9 @@ struct DatabaseRebuild {
             if let table = named[name] {
                 try copy(table)
             } else {
-                // A newer layout may have added columns in another order.
+                // The columns are named, because an updated database may have them in another order than a new one.
                 let columns = try connection.text("SELECT group_concat(name) FROM pragma_table_info('\(name)')") ?? ""
-                // The condition keeps SQLite from copying the pages of the indexes.
+                // Without the condition, SQLite would copy the pages of the indexes too, and not build new indexes.
                 try connection.execute(
                     "INSERT INTO repaired.\(name)(\(columns)) SELECT \(columns) FROM main.\(name) NOT INDEXED WHERE rowid IS NOT NULL"
                 )

@@ -5,8 +5,8 @@ public import RivuletSessions
 public enum SQLiteCheck {
     /// Reads every database of a data folder; returns a line for each damage, with the affected sessions.
     ///
-    /// The check may run beside a server. It reads a write-ahead log only if no server uses it, because a server checks
-    /// its log when it starts.
+    /// The check may run beside a server. It reads the write-ahead log only if no server uses the database, because a
+    /// server checks the log itself when it starts.
     /// - Throws: `.unavailable` if a database cannot be read, `.incompatible` if a database has a newer layout.
     public static func run(folder: String) throws(StorageError) -> [String] {
         let files = try DataFolderFiles(in: folder)

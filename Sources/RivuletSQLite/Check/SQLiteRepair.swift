@@ -16,7 +16,7 @@ public enum SQLiteRepair {
 
     /// Repairs every damaged database of a data folder.
     ///
-    /// `time` is in milliseconds since 1970-01-01T00:00:00Z, and names the copies.
+    /// `time` is in milliseconds since 1970-01-01T00:00:00Z, and is part of the copies' names.
     /// - Throws: `.unavailable` if there is no database, or if a server or another program uses one. `.corrupt` if
     ///   tables are damaged. `.full` if there is no space for two copies. The database with the error is not rebuilt,
     ///   but earlier databases of the folder are.

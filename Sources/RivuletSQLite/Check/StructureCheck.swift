@@ -33,7 +33,7 @@ struct StructureCheck {
     private mutating func add(_ line: String, isIndexPage: Bool) {
         let words = line.split(separator: " ")
         let isOfIndex = ["in index ", "from index "].contains { line.contains($0) }
-        // Damage to free pages or to the pointer map affects no rows, and a new file has neither problem.
+        // Damage to free pages or to the pointer map affects no rows, and a rebuilt file has no such damage.
         let isOfFreePages = ["reelist", "ptr map"].contains { line.contains($0) }
         if isOfIndex || isIndexPage || isOfFreePages { indexes.append(line) } else { tables.append(line) }
         if line.hasPrefix("row "), line.hasSuffix(" sqlite_autoindex_session_1"), words.count > 1,

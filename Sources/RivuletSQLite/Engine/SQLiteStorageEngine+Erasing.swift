@@ -19,7 +19,7 @@ extension SQLiteStorageEngine: ErasingStorageEngine {
     }
 
     private var databaseNotices: [String] {
-        // An unreadable other database does not hide the warning about the engine's own database.
+        // If another database cannot be read, the warning about the engine's own database is reported nevertheless.
         let own = sharedErasure.isSecured ? [] : [remedy(of: filename)]
         let files = DataFolderFiles(atStartIn: location)
         let others = files.databases.filter { $0 != filename }

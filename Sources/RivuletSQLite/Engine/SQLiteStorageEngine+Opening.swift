@@ -6,9 +6,9 @@ extension SQLiteStorageEngine {
     /// Opens the database `databaseFilename.sqlite3` in a directory, and creates both if they do not exist; nil if that
     /// fails.
     ///
-    /// The filename must not contain "/". Use `start()` if you need the reason of a failure. A server needs neither,
-    /// because its own engine also keeps stores. `clock` gives milliseconds since 1970-01-01T00:00:00Z; nil is the
-    /// system's clock. Source: <Tests/Rows/Systems.md#e-29>.
+    /// The filename must not contain "/". If you need the reason of a failure, use another `init` and `start()`. A
+    /// server needs no such database, because its engine also keeps its stores. `clock` gives milliseconds since
+    /// 1970-01-01T00:00:00Z; nil is the system's clock. Source: <Tests/Rows/Systems.md#e-29>.
     public convenience init?(
         directory: String,
         databaseFilename: String = "data",

@@ -115,12 +115,12 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
         close()
     }
 
-    /// Locks the folder, opens the database, and refuses an unsafe one; may be called again after a failure.
+    /// Locks the folder, and opens the database or refuses it; may be called again after a failure.
     ///
     /// - Throws: `.unavailable` if the folder or the database cannot be opened, or if another server has locked it.
-    ///   `.incompatible` if it is not a Rivulet database, was written by a newer version, or would not be durable.
-    ///   `.corrupt` if the file as a whole is damaged. `.full` if there is no space for an empty database. `.closed`
-    ///   after `close()`.
+    ///   `.incompatible` if the file is not a Rivulet database, or a newer version wrote it, or commits to it would not
+    ///   be durable. `.corrupt` if the file as a whole is damaged. `.full` if there is no space for an empty database.
+    ///   `.closed` after `close()`.
     public func start() throws(StorageError) {
         try phase.withLock { phase throws(StorageError) in
             switch phase {
@@ -248,7 +248,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
 
     /// Commits a row, to test that storage works.
     ///
-    /// After a full disk, the reply is `.full` until the disk has `reserveBytes` of room again.
+    /// After a full disk, the reply is `.full` until the disk has `reserveBytes` of free space beside the reserve.
     public func probe(reply: @escaping StorageReply<Void>) {
         write(nil, snapshot: nil, purpose: .probe, reply) { statements throws(SQLiteError) in try statements.probe() }
     }
@@ -270,7 +270,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
         }
     }
 
-    /// Refuses the requests that waited for a start that did not happen.
+    /// Refuses the requests that wait for `start()`, because the engine is closed without a start.
     private func refuseWaiting() {
         while case .requests(let requests) = reads.take(idleMilliseconds: nil) {
             for request in requests { request(.failure(.closed)) }

@@ -7,7 +7,7 @@ public struct SQLiteStorageLimits: Hashable, Sendable {
     public var databaseBytesMax: Int?
     /// The disk space that a server keeps in `rivulet.db.reserve` for deletions on a full disk: 16 MiB; 0 for none.
     ///
-    /// After a full disk, `probe` answers `.full` until the disk has the same space in addition to the reserve.
+    /// After a full disk, `probe` answers `.full` until the disk has `reserveBytes` of free space beside the reserve.
     public var reserveBytes = 16 << 20
     /// The largest `LogEntry.byteCount`: 8 MiB.
     ///
@@ -65,8 +65,8 @@ public struct SQLiteStorageLimits: Hashable, Sendable {
     /// The number of log entries that are committed before their index is updated: 4,096.
     ///
     /// Each connection remembers the rows of these entries, with 16 bytes for each entry and about 100 for each
-    /// session. A new connection reads them from the log in 1 to 2 ms. The writer also reads them after a failed
-    /// commit. The number may exceed the limit by one commit, and by more while the index cannot be written.
+    /// session. A new connection reads these rows from the log in 1 to 2 ms. The writer also reads them after a failed
+    /// commit. The number of entries may exceed the limit by one commit, and by more while the index cannot be written.
     public var unindexedEntriesMax = 4_096
     /// The number of pages (of 4 KiB) by which the write-ahead log grows between checkpoints: 1,000.
     public var walPagesPerCheckpoint = 1_000

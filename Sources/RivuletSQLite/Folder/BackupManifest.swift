@@ -69,7 +69,7 @@ enum BackupFile {
         }
     }
 
-    /// Fills a piece up to the end of the file, so that the checksum does not depend on the sizes of reads.
+    /// Reads until the piece is full or the file ends, so that the checksum does not depend on the sizes of reads.
     static func fill(
         _ piece: inout [UInt8],
         from descriptor: Int32,

@@ -70,8 +70,9 @@ final class DataFolder: Sendable {
     }
 
     deinit {
-        // The lock file stays, because removing it would let two servers lock different files. A child that is being
-        // spawned has a copy of the descriptor until it runs, so closing this descriptor is not enough.
+        // The lock file stays, because removing it would let two servers lock different files. The lock is released
+        // before the descriptor is closed. A child process has a copy of the descriptor until it runs its program, and
+        // this copy would keep the lock.
         _ = flock(lockDescriptor, LOCK_UN)
         _ = Glibc.close(lockDescriptor)
     }
@@ -130,8 +131,8 @@ final class DataFolder: Sendable {
         )
     }
 
-    /// Refuses a backup: a server or a vacuum would change its files, and it could not be verified or restored any
-    /// more.
+    /// Refuses a backup: a server or a vacuum would change the files, and the backup could not be verified or restored
+    /// any more.
     private static func refuseBackup(in folder: String) throws(StorageError) {
         let path = folder + "/" + BackupManifest.name
         guard unsafe access(path, F_OK) == 0 else { return }

@@ -79,7 +79,7 @@ struct DataFolderFiles {
             return skipped.append("\(prefix): the link leads to a folder above it")
         }
         guard foldersLeft > 0 else {
-            return skipped.append("\(prefix): it comes after the limit of \(Self.foldersMax) searched folders")
+            return skipped.append("\(prefix): not searched, because the limit is \(Self.foldersMax) folders")
         }
         foldersLeft -= 1
         guard let names = DataFolderModes.list(folder) else {
@@ -128,7 +128,7 @@ struct DataFolderFiles {
         return known
     }
 
-    /// Skips an unreadable path, or throws if a copy without it would lack a part of the data folder.
+    /// Skips an unreadable path, or throws if a copy without this path would lack a part of the data folder.
     private mutating func skip(_ path: String, in prefix: String, _ error: StorageError) throws(StorageError) {
         guard isStart || !(prefix.isEmpty || DataFolder.subfolders.contains(prefix)) else { throw error }
         if case .unavailable(let detail) = error {

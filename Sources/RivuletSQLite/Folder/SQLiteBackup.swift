@@ -32,7 +32,7 @@ public enum SQLiteBackup {
     /// A server may use the data folder meanwhile. The copy of each database is a snapshot of one moment. Every row of
     /// the copy is verified.
     /// - Throws: `.unavailable` if there is no database, or if the other folder is not empty. `.corrupt` if the data is
-    ///   damaged. `.full` if there is no space. In all cases there is no backup.
+    ///   damaged. `.full` if there is no space. After an error there is no backup.
     public static func create(of folder: String, in target: String) throws(StorageError) -> Contents {
         let files = try DataFolderFiles(in: folder)
         guard files.isDataFolder else {

@@ -6,11 +6,10 @@ internal import RivuletSessions
 ///
 /// Source: <https://sqlite.org/lang_vacuum.html#vacuuminto>
 enum SQLiteCopy {
-    /// Writes a copy into a new file, which is on disk when this returns; its name is durable only after its folder is
-    /// synced.
+    /// Writes a copy into a new file, which is on disk when this returns.
     ///
-    /// A server continues to write meanwhile. Its checkpoints do not wait for this reader, so its write-ahead log
-    /// grows.
+    /// The file's name is durable only after its folder is synced. A server may write to the database meanwhile. Its
+    /// write-ahead log grows until the copy is finished, because SQLite does not restart a log that a connection reads.
     static func write(_ connection: SQLiteConnection, to path: String) throws(StorageError) {
         try DataFolder.makeFile(path)
         let pacer = try WritePacer(path)

@@ -11,7 +11,7 @@ public enum SQLiteVacuum {
         public let byteCountBefore: Int
         /// The size of the database after the vacuum, in bytes.
         public let byteCountAfter: Int
-        /// True if deletions erased their data already before this vacuum.
+        /// True if deletions in this database erased their data even before this vacuum.
         public let wasSecured: Bool
     }
 

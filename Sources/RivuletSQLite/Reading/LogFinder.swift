@@ -3,10 +3,10 @@ internal import RivuletSessions
 /// Finds entries by session and version on one connection.
 ///
 /// Entries are stored in the order of their arrival, so that commits append. The table `log_index` is their index. An
-/// update in every commit would write a page for each session of the commit, so the index is updated at intervals.
-/// Each connection remembers the few entries after the last update (`unindexed`), which `refresh()` reads from the log.
-/// If a page with such entries is damaged, `salvage()` reads the other pages. Later entries name most entries of the
-/// damaged page, and `lost` has the others.
+/// update in every commit would write a page for each session of the commit, so the index is updated at intervals. Each
+/// connection remembers the few entries after the last update (`unindexed`), which `refresh()` reads from the log. If a
+/// page with such entries is damaged, `salvage()` reads the other pages. Each entry names an earlier entry, so the
+/// other pages name most entries of the damaged page. `lost` has the rest.
 final class LogFinder {
     /// The entries that the index does not have, as of the last `refresh()`.
     private(set) var unindexed = UnindexedEntries(indexedTo: 0)
@@ -20,7 +20,7 @@ final class LogFinder {
     private var isSalvaged = false
     private let connection: SQLiteConnection
     private let layout: Int64
-    /// nil in a layout with an index of SQLite, which is always up to date.
+    /// The query for the last indexed row; nil in older layouts, in which SQLite keeps the index up to date.
     private let indexedTo: SQLiteStatement?
     private let newer: SQLiteStatement
     private let ends: SQLiteLookup
@@ -244,7 +244,7 @@ final class LogFinder {
         }
     }
 
-    /// Returns the version of the first entry that is not older than a time, searched from the old end.
+    /// Returns the version of the first entry that is not older than a time, searched from the oldest entry on.
     func firstVersion(since time: Int64, sid: Int64) throws(SQLiteError) -> Int64? {
         let indexed: Int64? = try firstSince.read { (row) throws(SQLiteError) in
             try row.bind(sid, at: 1)

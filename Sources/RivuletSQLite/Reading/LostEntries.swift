@@ -64,7 +64,7 @@ struct LogSalvage {
         laterRow = hasNames ? try SQLiteStatement(named, on: connection) : nil
     }
 
-    /// Returns the entries after a row in their order, including the lost entries that are known.
+    /// Returns the entries after a row in their order, including the entries of damaged pages that later entries name.
     func entries(after indexedTo: Int64) throws(SQLiteError) -> (entries: [LostEntries.Entry], lost: LostEntries) {
         var entries: [LostEntries.Entry] = []
         var lost = LostEntries()

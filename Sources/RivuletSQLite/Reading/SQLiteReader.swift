@@ -118,7 +118,7 @@ final class SQLiteReader {
             let mark = try snapshots.marks(sid: row.sid).base(of: version)
             let base = try mark.flatMap { (mark) throws(SQLiteError) in try snapshots.snapshot(mark, sid: row.sid) }
             let start = base?.version ?? 0
-            // Without a snapshot, version 0 is the app's default, but only if no entry was ever dropped.
+            // Without a snapshot, the entries are applied to the app's default state. Then no entry may be missing.
             guard base != nil || retainedFrom == 1, version == start || start + 1 >= retainedFrom else { return nil }
             let entries = try contiguous(sid: row.sid, after: start, upTo: version)
             return StoredPast(snapshot: try base.map { (row) throws(SQLiteError) in try unpack(row) }, entries: entries)
@@ -151,7 +151,7 @@ final class SQLiteReader {
                     try list(app: app, after: id, limit: limit, damaged: damaged) { current = $0 }
                 }
             } catch {
-                // A failed page of one session's log does not remove the other sessions from the list.
+                // If a page of a session's log fails, the list is made again without a read of this session's log.
                 guard error.isPageDamage, let sid = current, damaged.insert(sid).inserted else { throw error }
             }
         }

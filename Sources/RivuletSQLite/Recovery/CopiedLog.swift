@@ -52,8 +52,8 @@ struct CopiedLog {
     /// Only commits after the recovered frames are compared.
     private func lastCommit(among versions: [UInt32: [LogWalk.Frame]]) throws(StorageError) -> Int? {
         guard let last = walk.frames.last else { return nil }
-        // The sum of the array up to a position of the log is the number of pages that have the state of that
-        // position.
+        // The sum of `changes` up to an index is the number of pages with the bytes that they have after as many frames
+        // of the log.
         var changes = [Int](repeating: 0, count: last.index + 2)
         for (page, frames) in versions {
             let stored = try storedBytes(of: page)
@@ -113,7 +113,9 @@ struct CopiedLog {
         return frame.page
     }
 
-    /// Returns the versions of a page that the database may have.
+    /// Returns the frames with the version of a page that the database has.
+    ///
+    /// There are several if the page was written again unchanged.
     private func matches(
         of stored: [UInt8],
         among frames: [LogWalk.Frame]

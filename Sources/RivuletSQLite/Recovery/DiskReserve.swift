@@ -35,7 +35,7 @@ struct DiskReserve {
         return cut()
     }
 
-    /// Returns true if the disk has the same space again in addition to the reserve, which is then held.
+    /// Takes the reserve; returns true if the disk has the same amount of free space beside it.
     mutating func hasRoomBeside() -> Bool {
         guard byteCount > 0 else { return true }
         guard take() else { return false }

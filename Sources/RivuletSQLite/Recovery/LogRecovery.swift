@@ -3,8 +3,8 @@ internal import RivuletSessions
 
 /// The state of a database's write-ahead log when a server starts, and the steps that a damaged log needs.
 ///
-/// The steps can be repeated after a crash between two of them. As long as the copy of the log has its first name, the
-/// sessions may still have their old epochs.
+/// The steps can be repeated after a crash between two of them. As long as the copy of the log has its first name, with
+/// the suffix `-wal.damaged`, the sessions may still have their old epochs.
 struct LogRecovery {
     /// A line for the server's log about a commit that was not finished; nil if there was none.
     private(set) var information: String?
@@ -25,7 +25,7 @@ struct LogRecovery {
     /// Walks the log of a database that no connection has open; a damaged log is copied, and cut to the part that
     /// SQLite recovers.
     ///
-    /// `time` is in milliseconds since 1970-01-01T00:00:00Z, and names the copy.
+    /// `time` is in milliseconds since 1970-01-01T00:00:00Z, and is part of the copy's name.
     /// - Throws: `.corrupt` if a clean log is required and this one is damaged, or if the database has a part of the
     ///   lost commits. `.unavailable` if another program uses the database. In all cases nothing was changed.
     init(of databasePath: String, requiresClean: Bool, time: Int64) throws(StorageError) {

@@ -105,7 +105,7 @@ package struct LogWalk {
 
     /// True if a disk sector ends between the commit mark of the next frame and the frame's salts.
     ///
-    /// A write that a power loss interrupts may leave the previous sector unchanged, with a mark of an earlier round.
+    /// If a power loss interrupts the write of the frame, the first sector may keep the mark of an earlier round.
     private var isMarkInSectorBefore: Bool { (offset(ofFrame: count) + Self.saltsOffset) % Self.sectorBytes == 0 }
 
     /// Returns true if the checksum of a frame continues that of the previous frame.

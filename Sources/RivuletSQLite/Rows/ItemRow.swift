@@ -2,7 +2,7 @@ internal import RivuletStores
 
 /// A document of a store as a row.
 enum ItemRow {
-    /// The columns that `read(_:into:)` reads, in its order.
+    /// The columns that `read(_:into:_:)` reads, in its order.
     static let columns = "place, created, age, checksum, key, document"
 
     /// The statement that inserts a row at a free place.
@@ -11,7 +11,7 @@ enum ItemRow {
     /// The statement that replaces the row at a place.
     static let replacement = "REPLACE INTO item(\(columns)) VALUES (?, ?, ?, ?, ?, ?)"
 
-    /// The number of lower bits of a place; they count arrivals.
+    /// The number of lower bits of a place, which is a row id; these bits count the arrivals in a collection.
     ///
     /// The bits above them are the collection's number.
     static let arrivalBits: Int64 = 40

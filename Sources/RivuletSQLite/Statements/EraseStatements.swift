@@ -37,7 +37,7 @@ struct EraseStatements {
     enum Part: Equatable {
         /// The rows of one session, with its number.
         case session(Int64)
-        /// The marks, and with them all sessions.
+        /// The marks, without which no session can be erased.
         case marks
     }
 
@@ -56,7 +56,7 @@ struct EraseStatements {
 
     init(_ connection: SQLiteConnection, finder: LogFinder, stepBytesMax: Int) throws(SQLiteError) {
         self.finder = finder
-        // Half of the limit, because the pages between rows are counted roughly.
+        // Half of the limit, because the bytes of changed pages are only estimated.
         stepBytes = max(1, stepBytesMax / 2)
         mark = try SQLiteStatement("INSERT OR REPLACE INTO erasing(sid) VALUES (?)", on: connection)
         marks = try SQLiteStatement("SELECT sid FROM erasing ORDER BY sid", on: connection)

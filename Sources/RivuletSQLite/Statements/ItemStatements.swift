@@ -305,7 +305,7 @@ final class CollectionKeys {
     var rowIDs: KeyTable
     /// The place of the next new document, after all existing documents.
     var nextRowID: Int64
-    /// The number of its keys that are included in the count of remembered keys.
+    /// The number of the collection's keys that the count of remembered keys includes.
     var counted = 0
 
     init(_ stored: StoredKeys) {

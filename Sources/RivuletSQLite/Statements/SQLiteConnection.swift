@@ -43,7 +43,7 @@ internal import Glibc
         unsafe walPagesCell = .allocate(capacity: 1)
         unsafe walPagesCell.initialize(to: 0)
         unsafe sqlite3_busy_timeout(handle, self.lockWaitMilliseconds)
-        // Readers leave checkpoints to the writer: before 3.51.3 two checkpointing connections can lose pages.
+        // Readers leave checkpoints to the writer: before SQLite 3.51.3, checkpoints of two connections can lose pages.
         if access == .readOnly { try forbidCheckpointOnClose() }
         try reservePageChecksums()
     }

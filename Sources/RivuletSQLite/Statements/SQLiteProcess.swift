@@ -4,17 +4,18 @@ internal import Synchronization
 
 /// The settings of SQLite that apply to the whole process.
 package enum SQLiteProcess {
-    /// Disables SQLite's memory statistics, which take a lock at each allocation; the program calls it before its first
-    /// thread.
+    /// Disables SQLite's memory statistics, which take a lock at each allocation.
     ///
-    /// A library must not call it: another user of SQLite in the process may want the count.
+    /// The program calls this before it starts a thread. A library must not call it: another user of SQLite in the
+    /// process may want the statistics.
     /// Source: <https://sqlite.org/compile.html#recommended_compile_time_options>
     package static func forbidMemoryCount() { rivulet_sqlite_forbid_memory_count() }
 
-    /// Adds the system's error of a failed call to SQLite errors; the program calls it before its first thread.
+    /// Adds the system's error of a failed system call to SQLite errors.
     ///
-    /// A library must not call it: another user of SQLite in the process may want the messages. Without this setting,
-    /// the system's error is missing if SQLite has closed the file meanwhile. Source: <https://sqlite.org/errlog.html>
+    /// The program calls this before it starts a thread. A library must not call it: another user of SQLite in the
+    /// process may want the messages. Without this setting, the system's error is missing if SQLite has closed the file
+    /// meanwhile. Source: <https://sqlite.org/errlog.html>
     package static func recordCauses() {
         unsafe rivulet_sqlite_send_messages { _, code, message in
             guard let message = unsafe message,

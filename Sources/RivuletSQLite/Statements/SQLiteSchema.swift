@@ -121,7 +121,7 @@ enum SQLiteSchema {
         return .refused(.incompatible(detail: detail))
     }
 
-    /// Creates the tables of an empty file (nil), or applies the steps from an older layout to this one; all or none.
+    /// Updates a file from the layout `found` to this layout, or creates the tables if `found` is nil; all or nothing.
     private static func bringUpToDate(_ connection: SQLiteConnection, from found: Int64?) throws(SQLiteError) {
         let statements = found.map(steps) ?? tables + [recordSecured]
         guard !statements.isEmpty else { return }
@@ -187,7 +187,7 @@ enum SQLiteSchema {
             "CREATE TABLE probe(one INTEGER PRIMARY KEY CHECK (one = 1), commits INTEGER NOT NULL) STRICT",
         ] + answerTable + itemTables + logIndexTables + [olderSnapshotTable] + erasingTables + [EpochRenewal.table]
 
-    /// A separate table, because another key in the table of snapshots would copy every stored state.
+    /// A separate table, because a new unique key for the table `snapshot` would require a copy of every stored state.
     private static let olderSnapshotTable = """
         CREATE TABLE older_snapshot(
             row INTEGER PRIMARY KEY, sid INTEGER NOT NULL, v INTEGER NOT NULL, time INTEGER NOT NULL,

@@ -330,8 +330,7 @@ struct WriteStatements {
         return try snapshots.marks(sid: sid).base(keepingFrom: UInt64(clamping: needed)).map(Int64.init(clamping:))
     }
 
-    /// Drops entries before a version, and snapshots that no kept entry directly follows, but never the newest
-    /// snapshot.
+    /// Drops the entries before `version` and the snapshots before `version - 1`, but never the newest snapshot.
     private func drop(before version: Int64, of sid: Int64) throws(SQLiteError) {
         try log.drop(before: version, of: sid)
         for statement in [dropSnapshots, dropOlderSnapshots] {

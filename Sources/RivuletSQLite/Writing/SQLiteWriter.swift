@@ -109,7 +109,7 @@ final class SQLiteWriter {
 
     // MARK: - Keys
 
-    /// Returns the waiting writes with keys that have been read, then `requests`.
+    /// Returns the waiting writes for which the keys have now been read, followed by `requests`.
     ///
     /// If a read of keys failed, the writes that wait for these keys are refused.
     private func withKeys(before requests: [any WriteRequest]) -> [any WriteRequest] {
@@ -138,8 +138,8 @@ final class SQLiteWriter {
             do throws(SQLiteError) {
                 guard try !statements.items.isReady(name), write.mayWaitForKeys, askForKeys(name) else { return false }
             } catch {
-                // The write will fail with the same error. The handling of that failure works around the error, or
-                // refuses the write.
+                // The write will fail with the same error. `writeDidFail` then commits it without the damaged index, or
+                // refuses it.
                 connection.detours.end()
                 return false
             }

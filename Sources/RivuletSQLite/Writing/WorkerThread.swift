@@ -9,8 +9,8 @@ final class WorkerThread: Sendable {
 
     /// Starts the thread; `name` has at most 15 bytes.
     init(name: String, body: sending @escaping () -> Void) throws(StorageError) {
-        // SAFETY: retained here, and released by the new thread, or below if no thread started; `sending` gives the
-        // closure to the thread.
+        // SAFETY: the body is retained here. The new thread releases it, or the code below if no thread started.
+        // `sending` gives the closure to the thread.
         let context = unsafe Unmanaged.passRetained(Body(name: name, function: body))
         var started = pthread_t()
         let code = unsafe pthread_create(

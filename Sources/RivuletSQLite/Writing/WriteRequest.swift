@@ -51,8 +51,7 @@ extension WriteRequest {
 
 /// A write with its outcome; an object, so that it is passed on without a copy.
 final class Write<Outcome: Sendable>: WriteRequest, @unchecked Sendable {
-    // SAFETY: after the submission of the request, only the writer uses the variables. The submitting thread does not
-    // use them before that.
+    // SAFETY: the submitting thread only makes the request. After that, only the writer uses the variables.
     let key: SessionKey?
     let collection: ByteText?
     let byteCount: Int
