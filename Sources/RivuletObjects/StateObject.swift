@@ -20,7 +20,7 @@ public struct StateObject<ObjectType: ObservableObject>: Sendable {
 
     /// Sets the function to call when the object is about to change; nil removes the function.
     ///
-    /// The first call makes the object, if no access has made it yet.
+    /// This call makes the object, if no access has made it yet.
     ///
     /// The function is called on the thread of the change. Only the last function that was set is called.
     public func onUpdate(_ action: (@Sendable () -> Void)?) {

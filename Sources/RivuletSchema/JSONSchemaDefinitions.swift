@@ -16,7 +16,7 @@ public struct JSONSchemaDefinitions: Sendable {
         self.direction = direction
     }
 
-    /// The definitions that the schemas so far refer to, by name.
+    /// The definitions to which the schemas so far refer, sorted by name.
     public var members: [JSONValue.Member] {
         definitions.sorted { $0.key < $1.key }.map { JSONValue.Member(name: $0.key, value: $0.value) }
     }

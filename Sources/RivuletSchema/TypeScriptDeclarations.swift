@@ -19,7 +19,7 @@ public struct TypeScriptDeclarations: Sendable {
         let direction: JSONSchema.Direction
     }
 
-    /// Aliases of `number` by the format of the integers that a `number` cannot hold.
+    /// Aliases of `number` for integers that a `number` cannot hold exactly, by the format of the integers.
     private static let integers = [
         "int64": ("Int64", "A signed integer of 64 bits: exact in JSON, but a `number` is exact only up to 2^53."),
         "uint64": ("UInt64", "An unsigned integer of 64 bits: exact in JSON, but a `number` is exact only up to 2^53."),

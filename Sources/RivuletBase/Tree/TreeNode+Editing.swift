@@ -7,7 +7,7 @@ struct TreeMoves<Key: Hashable> {
     @usableFromInline var label: UInt64 = 0
     /// The keys that moved to another leaf, with that leaf's label.
     ///
-    /// A later pair overrides an earlier one.
+    /// A later pair overrides an earlier pair with the same key.
     @usableFromInline var moved: [(keys: OrderedSet<Key>, label: UInt64)] = []
     /// True if two neighbouring leaves have the same label, because no label between them was free.
     ///
@@ -24,7 +24,7 @@ extension TreeNode {
     /// - Parameters:
     ///   - key: The key, which is new to the tree.
     ///   - value: The value.
-    ///   - offset: The value's offset in this node; the node's count appends it.
+    ///   - offset: The value's offset in this node; an offset equal to the node's count appends it.
     ///   - label: The label of this node's first leaf.
     ///   - bound: The label of the first leaf after this node.
     ///   - moves: Collects the keys that move to other leaves; the caller stores their new labels.
