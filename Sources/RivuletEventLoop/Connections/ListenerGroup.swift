@@ -1,6 +1,6 @@
 /// Functions that bind one port for several loops; the kernel distributes connections over them.
 package enum ListenerGroup {
-    /// Listens on `host:port` with every loop; all or none.
+    /// Listens on `host:port` with every loop; if one loop cannot listen, none does.
     ///
     /// Call this before the loops run.
     ///

@@ -21,7 +21,7 @@ package final class SharedBytes: Sendable {
     // SAFETY: has `count` bytes, which are written before `init` returns and never changed; they are within `memory` or
     // that of `whole`.
     nonisolated(unsafe) let base: UnsafeRawPointer
-    /// nil for a part of other bytes.
+    /// The allocation of these bytes; nil for a part of other bytes.
     // SAFETY: allocated by `init`, never changed, and freed in `deinit`.
     nonisolated(unsafe) private let memory: UnsafeMutableRawPointer?
     /// The bytes that this is a part of; held so that their memory lasts as long as this object.

@@ -25,7 +25,7 @@ extension EventLoop {
 
     /// Writes bytes that other connections share, after everything written before.
     ///
-    /// The bytes that the kernel does not take are held, or copied if they are fewer than 4 KiB.
+    /// The bytes that the kernel does not take stay shared in the queue. Fewer than 4 KiB are copied.
     package func write(_ id: ConnectionID, _ bytes: SharedBytes) -> WriteOutcome {
         guard let connection = unsafe openConnection(id) else { return .closed }
         return unsafe write(connection, bytes.count) { bytesMax in
@@ -37,13 +37,13 @@ extension EventLoop {
 
     /// Writes the bytes to one connection after the other, until the kernel takes only a part of them.
     ///
-    /// One call for many connections takes half the instructions of as many calls.
+    /// One call for many connections takes half the instructions of one call for each connection.
     ///
     /// - Parameters:
     ///   - bytes: The bytes for each connection; not empty.
     ///   - ids: The connections.
-    /// - Returns: The number of connections that have everything, and the outcome of the write to the next one; `sent`
-    ///   if there is none.
+    /// - Returns: The number of connections that have everything, and the outcome of the write to the next connection.
+    ///   The outcome is `sent` if no connection is left.
     package func write(
         _ bytes: SharedBytes,
         toEach ids: Span<ConnectionID>
@@ -108,7 +108,8 @@ extension EventLoop {
         return unsafe uv.now - queue.pointee.lastTaken
     }
 
-    /// Stops reading; the peer is slowed down when the kernel's buffers are full, and its end is not detected.
+    /// Stops reading; a full buffer of the kernel then slows the peer down, and an end of the peer's side is not
+    /// detected.
     package func pauseReading(_ id: ConnectionID) {
         guard let connection = unsafe openConnection(id) else { return }
         unsafe stopReading(connection)
@@ -195,8 +196,9 @@ extension EventLoop {
 package enum WriteOutcome: Hashable, Sendable {
     /// The kernel has all bytes.
     case sent
-    /// Some bytes wait for the kernel or the next turn in the connection's queue, which now has this many;
-    /// `connectionDidDrain` follows.
+    /// Some bytes wait in the connection's queue, which now has `unsentBytes` bytes.
+    ///
+    /// They wait for the kernel or for the next turn. `connectionDidDrain` follows when the kernel has all of them.
     case queued(unsentBytes: Int)
     /// The connection is closed or closing, and no bytes were taken.
     case closed

@@ -52,8 +52,8 @@ extension EventLoop {
     func readOn() {
         let next = state.resting.prefix(limits.readsPerTurnMax)
         state.resting.removeFirst(next.count)
-        // The reads are reserved for them, because the kernel would first report the connections that were read in the
-        // last turn.
+        // One read is reserved for each of these connections. The kernel first reports the connections that were read
+        // in the last turn, and those could take all reads.
         state.readsKept = next.count
         state.readsLeft -= next.count
         for id in next {

@@ -84,8 +84,8 @@ package final class EventLoop: @unchecked Sendable {
     /// Runs the loop on the calling thread until `stop`; every connection is closed when it returns.
     ///
     /// A loop runs only once. Each turn reports events, lets the delegate write the results, and sleeps until there are
-    /// new events. `loopWillSleep` is called in the same turn after posted jobs and due timers, and after all events of
-    /// the poll.
+    /// new events. `loopWillSleep` is called after the events of a poll, the posted jobs and the due timers, and before
+    /// the next poll.
     package func run() {
         beginRunning()
         while !state.isStopping {
@@ -227,7 +227,7 @@ struct LoopState: ~Copyable {
     /// The connections that are read again in later turns: they filled the read buffer, or the turn had no reads left.
     var resting: [ConnectionID] = []
     var delegate: (any LoopDelegate)?
-    /// The posted jobs that run in this turn; its memory is used again.
+    /// The posted jobs that run in this turn; later turns use the array's memory again.
     var batch: [Mailbox.Job] = []
     /// The jobs on work threads.
     var works: [ObjectIdentifier: WorkRequest] = [:]

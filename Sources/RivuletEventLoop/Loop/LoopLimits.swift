@@ -11,7 +11,7 @@ package struct LoopLimits: Hashable, Sendable {
     /// The approximate number of bytes that are written in one turn: half of them directly, half of them from queues.
     ///
     /// This is some milliseconds of copying. A part for which the kernel had no room is written as soon as there is
-    /// room, and is counted afterwards.
+    /// room, even if the turn's bytes are used up. Its bytes are subtracted afterwards.
     package var bytesPerTurnMax = 4_194_304
     /// The maximum number of connections that are read in one turn; the others wait for the next turns, in the order of
     /// their arrival.

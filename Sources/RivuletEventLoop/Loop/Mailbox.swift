@@ -39,7 +39,7 @@ final class Mailbox: Sendable {
     /// True if no job waits.
     var isEmpty: Bool { state.withLock { $0.jobs.isEmpty } }
 
-    /// Swaps the waiting jobs with `empty`, so that its memory is used again.
+    /// Swaps the waiting jobs with `empty`, so that the memory of `empty` is used again.
     func take(into empty: inout [Job]) {
         state.withLock { swap(&$0.jobs, &empty) }
     }

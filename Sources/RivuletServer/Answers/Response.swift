@@ -8,7 +8,7 @@ struct Response: Sendable {
     var status: HTTPStatus
     var fields: [HTTPField]
     var body: ResponseBody
-    /// True if the form of the body has been chosen, so that it is sent as it is.
+    /// True if the body already has its final form, and is not compressed later.
     var isCoded = false
     /// The details of a problem for the log; nil for any other answer.
     var refusal: Refusal?
@@ -58,7 +58,7 @@ struct Response: Sendable {
 
     /// The answer to a read: the value, or 304 if the client has it already.
     ///
-    /// `condition` is `If-None-Match`; `share` returns the body of answers that share a value.
+    /// `condition` is `If-None-Match`; `share` returns the body that all answers with this value share.
     static func reading(
         _ answer: StateAnswer,
         unless condition: String?,

@@ -67,7 +67,8 @@ extension JSONWriter {
 }
 
 extension SessionInfo {
-    /// The document of `GET S`, and of a creation, with the values that wrappers changed in its state.
+    /// The document that a read or a creation of a session answers with; `coerced` are the values that wrappers changed
+    /// in a new state.
     func json(coerced: [CoercedValue] = []) -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.beginObject()
@@ -101,8 +102,8 @@ extension SessionInfo {
 extension LogEntry {
     /// Writes one version of the log.
     ///
-    /// Changes are written as they are on disk: without transient fields within values, and marked if they are of
-    /// transient fields only. Source: <Documentation/HTTP.md#resources>.
+    /// Changes are written as they are on disk: values have no transient fields, and a change of transient fields only
+    /// is marked. Source: <Documentation/HTTP.md#resources>.
     func encodeJSON(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("version")

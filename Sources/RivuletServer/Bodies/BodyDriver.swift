@@ -7,11 +7,11 @@ import RivuletHTTP
 enum BodyStep {
     /// The body is read.
     case read
-    /// The body is read once there is memory for it, until this time of the loop's clock.
+    /// The body waits for memory, at most until this time of the loop's clock.
     case wait(until: UInt64)
     /// As `wait`, for a body of which a part has been read.
     case pause(until: UInt64)
-    /// The rest of a paused body is read, until this time of the loop's clock.
+    /// The rest of a paused body is read; all of it must arrive before this time of the loop's clock.
     case resume(until: UInt64)
     /// The request is refused, and the rest of its body is not read.
     case refuse(Problem)
@@ -45,7 +45,7 @@ final class BodyDriver {
     /// True if a body waits for memory; the time limit of the wait then applies to it.
     func isWaiting(_ id: ConnectionID) -> Bool { bodies[id]?.waiter != nil }
 
-    /// Removes the body of a connection, and returns its reserved memory.
+    /// Removes the body of a connection, and gives its reserved memory back to the budget.
     ///
     /// - Returns: The route of its request; nil if no body was under way.
     func end(_ id: ConnectionID) -> Route? { bodies.end(id)?.route }
@@ -86,8 +86,9 @@ final class BodyDriver {
         return .wait(until: waitDue)
     }
 
-    /// Records the bytes of a body that have arrived; a body without a length reserves memory for its next bytes, or
-    /// waits for it.
+    /// Records the bytes of a body that have arrived.
+    ///
+    /// A body without a declared length then reserves memory for its next bytes, or waits for that memory.
     ///
     /// - Parameters:
     ///   - id: The connection of the body.

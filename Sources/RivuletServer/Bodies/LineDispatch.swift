@@ -1,7 +1,7 @@
 import RivuletHTTP
 import RivuletSessions
 
-/// One request with lines, while these are dispatched.
+/// One request with lines, while its lines are dispatched.
 ///
 /// It lives on the session's loop. The lines enter the session's queue in their order, so they are applied in that
 /// order. Several lines wait there at once, so that they share a group commit.

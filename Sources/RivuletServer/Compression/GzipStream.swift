@@ -5,9 +5,9 @@
 final class GzipStream {
     /// The aim of the compression.
     enum Aim {
-        /// Measured on JSON: 0.08 ms for 10 KB and 6.8 ms for 1 MB, to 29 % of the size.
+        /// A fast compression: 10 KB of JSON take 0.08 ms and 1 MB takes 6.8 ms, and the output has 29 % of the size.
         ///
-        /// Level 6 takes 0.11 and 24 ms, to 26 and 23 %.
+        /// With level 6 they take 0.11 ms and 24 ms, and the outputs have 26 % and 23 % of the size.
         case speed
         case size
 
@@ -44,7 +44,7 @@ final class GzipStream {
     /// - Parameters:
     ///   - part: The part. The first part is not empty.
     ///   - isLast: True if the text ends with this part.
-    ///   - output: The output that zlib returns so far is appended to it, and all of the rest with the last part.
+    ///   - output: The output that zlib returns is appended to it. For the last part, zlib returns all of the rest.
     /// - Returns: False if zlib refuses, which it never should. The output is then of no use.
     func append(_ part: Span<UInt8>, isLast: Bool, to output: inout [UInt8]) -> Bool {
         deflater.append(part, isLast ? .finish : .none, to: &output, pieceBytes: Self.pieceBytes)

@@ -14,7 +14,7 @@ struct GzipTally: Hashable, Sendable {
     /// The tally of some bytes.
     init(_ bytes: Span<UInt8>) {
         checksum = unsafe bytes.withUnsafeBytes { source in
-            // crc32 takes 32 bits of length; an event is far below.
+            // crc32 takes a length of 32 bits; every event is far shorter.
             let start = unsafe source.baseAddress?.assumingMemoryBound(to: UInt8.self)
             return UInt32(truncatingIfNeeded: unsafe crc32(0, start, UInt32(clamping: source.count)))
         }
@@ -27,7 +27,7 @@ struct GzipTally: Hashable, Sendable {
         count += other.count
     }
 
-    /// The tally of the rest of this text, after a beginning with that tally.
+    /// The tally of the rest of this text, if the text begins with a text of the tally `beginning`.
     func after(_ beginning: GzipTally) -> GzipTally {
         var rest = GzipTally()
         rest.count = count - beginning.count

@@ -21,7 +21,7 @@ struct AllowedOrigins: Sendable {
     }
 
     private var exact: Set<WebOrigin> = []
-    /// The entries with a star for the first label: the host begins after the star's dot.
+    /// The entries with a star for the first label, without `*.` before the host.
     private var parents: Set<WebOrigin> = []
     private var allowsAll = false
 

@@ -2,7 +2,8 @@
 
 import RivuletHTTP
 
-/// Decides by a request's head alone if the server handles it: by the host that it names, and the page that sent it.
+/// Decides by a request's head alone if the server handles the request: by the host in the head, and by the page that
+/// sent the request.
 ///
 /// It is made once, when the server starts. Source: <Documentation/Security.md>.
 struct Doors: Sendable {

@@ -5,8 +5,8 @@ import RivuletEventLoop
 /// The hosts that requests may name, as a protection against DNS rebinding.
 ///
 /// DNS rebinding makes the host name of a foreign page lead to this machine. The browser then takes the page and the
-/// server for one origin, and only `Host` still has the foreign name. So every IP address passes, but only listed
-/// names, `localhost` and `*.localhost`. Ports, letter case and one dot at the end are ignored.
+/// server for one origin, and only `Host` still has the foreign name. So every IP address passes. Of all names, only
+/// `localhost`, `*.localhost` and the listed names pass. Ports, letter case and one dot at the end are ignored.
 struct HostList: Sendable {
     /// The most entries of a list that an operator gives.
     static let entriesMax = 1_000
@@ -16,7 +16,7 @@ struct HostList: Sendable {
     static let nameBytesMax = 253
 
     private var names: Set<String> = ["localhost"]
-    /// Suffixes that begin with a dot; each stands for all names with this end.
+    /// Suffixes that begin with a dot; each allows all names that end with it.
     private var suffixes: [String] = [".localhost"]
 
     /// Makes a list of these entries: `a.example`, or `.b.example` for the subdomains of b.example.

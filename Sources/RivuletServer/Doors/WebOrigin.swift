@@ -32,7 +32,8 @@ struct WebOrigin: Hashable, Sendable {
         }
     }
 
-    /// True if a request to this host and port comes from a page of the same host and port, with any scheme.
+    /// True if this origin has the host and the port in `authority`, to which a request was sent; the schemes may
+    /// differ.
     ///
     /// The server does not know if a proxy in front of it speaks TLS. A host without a port has the default port of the
     /// page's scheme.

@@ -1,8 +1,8 @@
-/// The known state of a folder's files from one scan to the next.
+/// The record of a folder's files from one scan to the next.
 ///
 /// A file is due if two scans in a row show the same stamp and the file was not yet handled under this stamp. So a file
-/// that is still being written is left alone. A file is gone if two scans in a row do not show it, because many
-/// programs save by removing and making anew.
+/// that is still being written is left alone. A file is gone if two scans in a row do not show it. One scan is not
+/// enough, because many programs save a file by removing it and making it anew.
 struct FileLooks: Sendable {
     /// The work that one scan finds.
     struct Work: Equatable {

@@ -8,8 +8,8 @@ import Darwin
 
 /// One number over the names, sizes and times of everything below a folder, without names that begin with a dot.
 ///
-/// If a scan finds the same number as the last scan, there is nothing to do. It costs one system call and a few hundred
-/// instructions for each file, and makes no strings of names. Links are not followed.
+/// If a scan finds the same number as the last scan, there is nothing to do. A scan costs one system call and a few
+/// hundred instructions for each file, and makes no strings of names. Links are not followed.
 struct FolderFingerprint: Equatable, Sendable {
     private let value: Int
 

@@ -38,7 +38,8 @@ final class StaticFiles: Sendable {
 
     /// Reads the folder and everything below it, without names that begin with a dot.
     ///
-    /// - Throws: when the folder or a file in it cannot be read, is too large, or there are too many.
+    /// - Throws: when the folder or a file in it cannot be read, when a file is too large, or when the folder has too
+    ///   many files.
     init(
         folder: String,
         fileBytesMax: Int,
@@ -67,8 +68,8 @@ final class StaticFiles: Sendable {
 
     /// Scans the folder once, and takes the files that have stopped changing since the last scan.
     ///
-    /// A file that cannot be taken is served with its earlier bytes. One warning is logged until the file changes
-    /// again.
+    /// A file that cannot be taken is served with its earlier bytes, if it has any. It causes one warning, and the next
+    /// warning only after the file has changed again.
     func look() {
         state.withLock { state in
             let fingerprint = FolderFingerprint(of: folder)

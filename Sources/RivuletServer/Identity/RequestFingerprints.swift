@@ -2,10 +2,10 @@ import Crypto
 
 /// Makes the fingerprints of requests, which are kept on disk beside their answers.
 ///
-/// A plain hash of a short body could be found by hashing probable bodies. A keyed hash also needs the server's secret.
-/// The bytes of a fingerprint are the 8-byte name of the key and an HMAC-SHA256 of the request.
-/// The name shows that a fingerprint was made under another secret. Earlier versions kept a plain SHA-256, which is
-/// recognised by its length.
+/// From a plain hash, a reader of the disk could guess a short body by hashing probable bodies. For a keyed hash, the
+/// reader would also need the server's secret. The bytes of a fingerprint are the 8-byte name of the key and an
+/// HMAC-SHA256 of the request. The name shows under which secret a fingerprint was made. Earlier versions kept a plain
+/// SHA-256, which is recognised by its length.
 struct RequestFingerprints: Sendable {
     private static let nameBytes = 8
 

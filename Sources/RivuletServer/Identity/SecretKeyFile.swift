@@ -170,8 +170,8 @@ extension SecretKey {
 
     /// Reads the secret of a data folder; makes one, with mode 0600, if there is none.
     ///
-    /// - Throws: `ServerError` when the folder or the file cannot be created or read, or when the folder is a backup or
-    ///   an unfinished copy. Also when the file is too short, or readable by other users.
+    /// - Throws: `ServerError` when the folder or the file cannot be created or read. It is also thrown for a folder
+    ///   that is a backup or an unfinished copy, and for a file that is too short or readable by other users.
     public init(keptIn folder: String) throws(ServerError) {
         self = try SecretKeyFile.readOrMake(in: folder.isEmpty ? "." : folder)
     }

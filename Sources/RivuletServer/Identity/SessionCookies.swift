@@ -4,8 +4,9 @@ import RivuletSessions
 
 /// Reads and makes the cookie `rivulet-session`: a session's id and a signature of it.
 ///
-/// A forged or damaged cookie is ignored. A script of a page could not remove the cookie, and a change of the key must
-/// not lock browsers out. Source: <Documentation/HTTP.md#resources>, RFC 6265.
+/// A forged or damaged cookie is ignored, and its sender is a new caller. An error would lock browsers out after a
+/// change of the key, because no script of a page can remove the cookie. Source: <Documentation/HTTP.md#resources>, RFC
+/// 6265.
 struct SessionCookies: Sendable {
     static let cookieName = "rivulet-session"
     /// The time for which a browser keeps the cookie, in seconds: a year.

@@ -68,9 +68,10 @@ final class RequestLog {
         return response
     }
 
-    /// Writes the log lines about one refused line of a dispatch, and returns its document.
+    /// Writes the log lines about one refused line of a request with lines, and returns the line's problem document.
     ///
-    /// The document has the `trace_id` of its request's trace, or a new one if the log has more about the refusal.
+    /// The document has the `trace_id` of the request. If the request has none, the document gets a new `trace_id` when
+    /// the log has the cause.
     func line(_ refusal: Refusal, app: String, _ trace: TraceParent?) -> [UInt8] {
         let trace = trace ?? refusal.cause.map { _ in TraceParent.random() }
         var problem = refusal.problem
@@ -116,7 +117,7 @@ final class RequestLog {
     /// The path is parsed again, because only requests with a line need this.
     private static func route(of request: RequestTraits) -> Route? {
         guard var segments = request.headers?.pathSegments else { return nil }
-        // The caller's id is no part of a template, so any id will do.
+        // A route has no `me`. The line shows the route's template without ids, so any id will do.
         if segments.count > 4, segments[4] == "me" { segments[4] = "m" }
         return try? Route(segments: segments)
     }

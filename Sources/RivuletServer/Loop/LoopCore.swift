@@ -16,7 +16,7 @@ final class LoopCore {
     let log: RequestLog
     /// True if the loop takes no more connections and requests.
     private(set) var isDraining = false
-    /// The server loop of this core, which outlives the core in all calls.
+    /// The server loop that owns this core; it lives at least as long as the core is used.
     private unowned var server: ServerLoop?
 
     init(index: Int, loop: EventLoop, context: ServerContext) {
@@ -60,7 +60,9 @@ final class LoopCore {
         peers[exchange.loop].postReply { $0.send(response, to: exchange) }
     }
 
-    /// Runs a job that must not be lost on a loop, at once if it is this one; a full mailbox takes the job too.
+    /// Runs the job on a loop, at once if it is this one; even a full mailbox takes the job.
+    ///
+    /// Use it for jobs that must not be lost.
     func tell(_ target: Int, _ job: @escaping @Sendable (ServerLoop) -> Void) {
         guard target == index else {
             peers[target].postReply(job)

@@ -31,9 +31,9 @@ final class ServerContext: Sendable {
     /// The fields of the public folder's pages.
     let pageFields: [HTTPField]
     let storage: SessionStorage
-    /// The same engine, if it erases deleted sessions in the background.
+    /// The storage engine, if it erases deleted sessions in the background.
     let erasing: (any ErasingStorageEngine)?
-    /// The same engine, if it keeps sessions in memory.
+    /// The storage engine, if it keeps sessions in memory.
     let memoryStorage: (any MemoryHoldingStorage)?
     let logger: Logger
     /// True if each request has a line in the log, because the logger's level was `debug` or `trace` when the server
@@ -62,7 +62,7 @@ final class ServerContext: Sendable {
     let heldBytes = SharedBytes.Account()
     /// True if held bytes are beyond the limit, so that new streams and reads are refused.
     var holdsTooMuch: Bool { heldBytes.bytes > options.limits.heldBytesMax }
-    /// True if there is room to keep shared forms: at most half of the limit is held.
+    /// True if there is room to keep bytes for later clients: held bytes are at most half of the limit.
     var hasRoomToKeep: Bool { heldBytes.bytes <= options.limits.heldBytesMax / 2 }
     /// The memory for bodies that are being read.
     let bodyBudget: BodyBudget
@@ -131,10 +131,10 @@ final class ServerContext: Sendable {
         Int(UInt(bitPattern: key.hashValue) % UInt(options.workers))
     }
 
-    /// Records if a draining loop has work left; true if no loop has any.
+    /// Records if a draining loop is quiet; returns true if all loops are quiet.
     ///
     /// A quiet loop continues to serve its shard until all loops are quiet, because another loop's last request may
-    /// still need it.
+    /// still need the shard.
     func record(quiet isQuiet: Bool, loop: Int) -> Bool {
         quietLoops.withLock { loops in
             if isQuiet { loops.insert(loop) } else { loops.remove(loop) }

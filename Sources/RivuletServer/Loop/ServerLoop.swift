@@ -100,7 +100,7 @@ final class ServerLoop {
 
     // MARK: - Draining
 
-    /// Takes no more connections and requests; accepted requests are answered first.
+    /// Takes no more connections and requests; accepted requests still get their answers.
     func drain() {
         guard core.beginDraining() else { return }
         core.loop.stopListening()

@@ -44,8 +44,8 @@ struct OpenAPIApp {
 
     /// Returns the paths of a kind of resource.
     ///
-    /// There is one path for each key path of the state, and for each store, value and secret, so that each has its
-    /// type.
+    /// Each key path of the state, and each store, value and secret, has a path of its own, so that the document has
+    /// its type.
     mutating func paths(of resource: Resource) -> [JSONValue.Member] {
         switch resource {
         case .state: return shape.locations.map { path(of: $0) }
@@ -106,7 +106,7 @@ struct OpenAPIApp {
         return template.path(of: resource, tag: shape.name)
     }
 
-    /// Returns the path of one key path of the state, which can be written if an event is bound to it.
+    /// Returns the path of one key path of the state; it has PUT only if an event is bound to the key path.
     private mutating func path(of location: AppShape.Location) -> JSONValue.Member {
         let pointer = JSONPointer(tokens: location.tokens).description
         var (template, path, elements) = (template, "", [JSONValue]())

@@ -65,7 +65,7 @@ struct OpenAPIDocument {
         .array(Value.allCases.map { .string($0.rawValue) })
     }
 
-    /// The parts `problem 404` and so on, for each status of a refusal: the content of its answer.
+    /// One part for each status of a refusal, such as `problem 404`, with the content of the answer.
     ///
     /// 405 has no part, because the document describes only methods that a path has.
     static var problems: [JSONValue.Member] {

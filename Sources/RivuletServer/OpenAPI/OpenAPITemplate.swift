@@ -3,10 +3,11 @@ import RivuletJSON
 /// The document's template, `openapi.json` beside this file, and the names and values that a server fills into it.
 ///
 /// The rules of the template:
-/// - `{name}` in a text is replaced by the entry of ``names``, for example an app's name, if there is such an entry.
-/// - `{"$insert": "name"}` is replaced by the ``Value`` or the part with that name. It is left out if the value is
-///   not set, for example the default of a field without one. Any other name is an error. An array that is inserted
-///   into an array is spliced.
+/// - In a text, `{name}` is replaced by the entry of ``names`` with that name, if it exists. For example, `{app}`
+///   becomes the app's name.
+/// - `{"$insert": "name"}` is replaced by the ``Value`` or the part with that name. It is left out if the value is not
+///   set, for example the default of a field that has no default. Any other name is an error. An array that is inserted
+///   into another array adds its elements to it.
 /// - Parts are the members of the template's `parts`, and the examples of problems.
 /// - A text in `parameters` or in an array of `headers` is the name of a component.
 /// - `problems` of an operation are the statuses of its refusals, besides the statuses that every operation has.
@@ -137,7 +138,7 @@ struct OpenAPITemplate {
 
     // MARK: - Filling in
 
-    /// A copy of the value with names and insertions filled in; nil for an insertion that has no value here.
+    /// A copy of the value with names and insertions filled in; nil if it inserts a ``Value`` that is not set.
     private func expanded(_ value: JSONValue) -> JSONValue? {
         switch value {
         case .string(let text): return .string(named(text))

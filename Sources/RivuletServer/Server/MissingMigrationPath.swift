@@ -1,6 +1,6 @@
 import RivuletEngine
 
-/// A path that a migration step needs, although no session on which the step was tried has it.
+/// A path that a migration step needs, and that no checked session has.
 ///
 /// A request for one of these sessions would get 500.
 public struct MissingMigrationPath: Hashable, Sendable, CustomStringConvertible {
@@ -18,13 +18,14 @@ public struct MissingMigrationPath: Hashable, Sendable, CustomStringConvertible 
 
 /// Counts, over the sessions of one app, the paths that the steps of a migration looked for.
 struct MigrationPathCounts {
-    /// The most found paths, and the most missing paths, that are remembered for an app.
+    /// The most paths of an app that are remembered, separately for found paths and for missing paths.
     ///
     /// A path beyond the limit is treated as found.
     private static let pathsMax = 1_000
     /// The maximum number of sets of missing paths that are remembered.
     ///
-    /// The sessions of further sets are counted in `others`, as unreadable if any path is missing in the end.
+    /// Sessions with further sets are counted in `others`. They are reported as unreadable if any path is missing at
+    /// the end of the check.
     private static let groupsMax = 1_000
 
     private var found: Set<MigrationPath> = []
@@ -39,7 +40,8 @@ struct MigrationPathCounts {
     /// Adds the paths that the steps looked for in one session; `isReadable` is true if the session has no other error.
     mutating func add(_ findings: MigrationFindings, isReadable: Bool = true) {
         var lacking: Set<MigrationPath> = []
-        // `isFull` may change below. The missing paths of this session use its value after the earlier sessions.
+        // The loop may set `isFull`. For the missing paths of this session, only the value from the earlier sessions
+        // matters.
         let wasFull = isFull
         for (path, beginnings) in findings.missing.sorted(by: { $0.key < $1.key }) where !found.contains(path) {
             if missing[path] == nil, missing.count >= Self.pathsMax { isFull = true }

@@ -73,7 +73,7 @@ extension StateServer {
     ///   - isListening: True if the server listens on its options' port; false if it accepts connections in memory.
     ///   - clock: The clock of effects.
     /// - Returns: The server. The caller must stop it.
-    /// - Throws: As `run()`.
+    /// - Throws: The errors that `run()` throws.
     package func start(isListening: Bool, clock: any Clock<Duration>) throws -> RunningServer {
         let context = try makeContext(workers: 1, clock: clock)
         try storage.lifecycle.start()

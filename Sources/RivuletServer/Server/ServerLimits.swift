@@ -8,11 +8,11 @@ public struct ServerLimits: Sendable, Hashable {
     public var bodyBytesMax: Int
     /// The most bytes of bodies that the server reads at once.
     ///
-    /// A body without room waits up to `bodyWaitTimeMax`.
+    /// A body for which there is no room waits up to `bodyWaitTimeMax`.
     ///
-    /// An eighth is for bodies with a declared length of at most 16 KiB, so that large bodies do not lock them out. A
-    /// sixteenth is for such small bodies while they wait, and another sixteenth for large bodies while they wait. The
-    /// value must be at least 131,072, and at least four thirds of `bodyBytesMax`.
+    /// An eighth of the bytes is for bodies with a declared length of at most 16 KiB, so that large bodies do not lock
+    /// them out. Small bodies that wait have a sixteenth of the bytes, and large bodies that wait have another
+    /// sixteenth. The value must be at least 131,072, and at least four thirds of `bodyBytesMax`.
     public var heldBodyBytesMax: Int
     /// The longest time for which a body waits for room under `heldBodyBytesMax`; then the request gets 503.
     public var bodyWaitTimeMax: Duration
@@ -65,9 +65,10 @@ public struct ServerLimits: Sendable, Hashable {
     /// Beyond this limit, the further lines of the request are not dispatched. The answers to lines that are already
     /// under way may exceed it a little.
     public var lineAnswerBytesMax: Int
-    /// The most log lines per second of one loop about refused dispatches, and as many about failed requests.
+    /// The most log lines about refused dispatches that one loop writes in a second.
     ///
-    /// One more line then has the number of lines that were left out.
+    /// The same limit holds separately for lines about failed requests. A later line has the number of the lines that
+    /// were left out.
     public var refusalLinesPerSecondMax: Int
 
     /// Sets all limits; the defaults are those of the documentation.

@@ -30,8 +30,9 @@ public struct ServerOptions: Sendable {
     public var version: String
     /// The folder of static files; nil serves none.
     public var publicFolder: String?
-    /// The secret for signing cookies and for the fingerprints of requests with an `Idempotency-Key`;
-    /// `SecretKey(keptIn:)` keeps one.
+    /// The secret for signing cookies and for the fingerprints of requests with an `Idempotency-Key`.
+    ///
+    /// `SecretKey(keptIn:)` reads the secret of a data folder, or makes it there.
     ///
     /// If it is nil, the server makes a secret for this run and logs a warning: after a restart every browser gets
     /// another session.
@@ -40,7 +41,10 @@ public struct ServerOptions: Sendable {
     ///
     /// Cookies and fingerprints made under it are still valid. Such cookies are signed again with the current secret.
     public var olderSecretKey: SecretKey?
-    /// True if cookies are for TLS only, even if no trusted proxy says `X-Forwarded-Proto: https`.
+    /// True if browsers may send the server's cookies over TLS only (`Secure`).
+    ///
+    /// If it is false, this holds only for cookies of requests for which a trusted proxy says `X-Forwarded-Proto:
+    /// https`.
     public var hasSecureCookies: Bool
     /// The permission to listen on addresses that other machines reach, although the server asks for no credentials.
     public var access: ServerAccess

@@ -20,9 +20,9 @@ extension StateServer {
     ///
     /// - Parameters:
     ///   - storage: The storage to check.
-    ///   - onUnreadable: Called for each session with an error of its own, with the reason, in the order of apps and
-    ///     ids. It is not called for a session that only lacks a path of a migration step; `missingPaths` names the
-    ///     path.
+    ///   - onUnreadable: Called with the reason for each session that cannot be read, in the order of apps and ids. It
+    ///     is not called if the session's only error is a missing path of a migration step. The report's `missingPaths`
+    ///     names that path.
     ///   - onUnreadableItem: Called for each item or value that cannot be read, with its location, such as
     ///     `notes/stores/notes/id`, and the reason.
     /// - Returns: The numbers of sessions, items and values that were read, and the findings.

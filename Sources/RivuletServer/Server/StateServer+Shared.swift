@@ -7,7 +7,7 @@ import RivuletSessions
 import RivuletStores
 
 extension StateServer {
-    /// Opens the storages of stores, values and secrets, and seals the secrets of an older key with the current key.
+    /// Opens the storages of stores, values and secrets, and seals secrets anew that were sealed with an older key.
     ///
     /// Call it when the server's own storage is open. A single resource that cannot be read does not keep the server
     /// from starting. The log names that resource, and every request for it is refused.

@@ -35,8 +35,8 @@ public final class StateServer: Sendable {
     ///   - storage: Stores accepted events. The server starts and closes it.
     ///   - logger: Takes messages for operators. When the server accepts connections, `run()` logs its address and its
     ///     apps.
-    ///   - metrics: Takes measurements. `GET /metrics` shows a `PrometheusRegistry`, including the program's own
-    ///     metrics in it. Any other backend shows the measurements in its own way.
+    ///   - metrics: Takes measurements. If it is a `PrometheusRegistry`, `GET /metrics` shows it, with the metrics that
+    ///     the program itself adds to it. Any other backend shows the measurements in its own way.
     public init(
         options: ServerOptions = ServerOptions(),
         storage: any StorageEngine,
@@ -110,8 +110,8 @@ public final class StateServer: Sendable {
 
     /// Listens and serves on the calling thread and on `workers - 1` further threads, until a signal stops the server.
     ///
-    /// - Parameter didListen: Called once, with the address as a URL, when the server accepts connections. Its printed
-    ///   output is flushed.
+    /// - Parameter didListen: Called once, with the address as a URL, when the server accepts connections. Output that
+    ///   the closure prints is flushed.
     /// - Throws: a `ServerError`, `StorageError` or an error of the loop, when the server cannot start. Nothing is left
     ///   open then.
     public func run(didListen: (_ url: String) -> Void) throws {
@@ -185,7 +185,7 @@ public final class StateServer: Sendable {
         engine.onErasingTrouble { [logger] trouble in logger.error("\(trouble)") }
     }
 
-    /// Logs what the storage engine found at its start, at once: the next start would not find it again.
+    /// Logs immediately what the storage engine found at its start, because the next start would not find it again.
     private func logRecovery() {
         guard let recovery = (storage as? any RecoveringStorageEngine)?.recovery else { return }
         if let line = recovery.information { logger.info("\(line)") }

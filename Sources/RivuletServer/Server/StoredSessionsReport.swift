@@ -54,7 +54,8 @@ public struct IgnoredKeyPath: Hashable, Sendable {
 
     /// The name of the app.
     public let app: String
-    /// The key path; a token `*` stands for any element of a collection, and `/*` alone for further key paths.
+    /// The key path, in which a token `*` is any element of a collection; `/*` alone is all key paths beyond the
+    /// report's limit.
     public let path: String
     /// The number of sessions with a value at this key path, in their newest snapshot or in the log after it.
     public let sessions: Int

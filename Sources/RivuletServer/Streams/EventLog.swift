@@ -99,7 +99,8 @@ struct EventLog {
         return independent
     }
 
-    /// Returns the smallest number from which on all entries together have at most this many bytes.
+    /// Returns the smallest entry number for which that entry and all later entries together have at most `bytesMax`
+    /// bytes.
     func number(ofLast bytesMax: Int) -> UInt64 {
         var (number, count) = (end, 0)
         for entry in entries.reversed() {

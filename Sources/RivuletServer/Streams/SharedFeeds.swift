@@ -39,7 +39,8 @@ final class SharedFeeds {
             switch key.kind {
             case .store:
                 let store = try core.lookup.store(key)
-                // A returning subscriber may have missed something. This is known only when the items are loaded.
+                // A subscriber with a cursor may have missed events. The store knows this only when its items are
+                // loaded.
                 guard subscription.resume != nil else {
                     return follow(key, subscription) { store.makeFeed(wake: $0) }
                 }
@@ -54,7 +55,7 @@ final class SharedFeeds {
         }
     }
 
-    /// Returns the reply that adds the subscriber after the read, or refuses it.
+    /// Returns a closure for the result of a read: it adds the subscriber, or refuses it if the read failed.
     private func following<Value: Sendable>(
         _ key: SharedKey,
         _ subscription: StreamSubscription,

@@ -9,7 +9,7 @@ final class StreamAddresses: Sendable {
 
     init(streamsMax: Int?) { self.streamsMax = streamsMax }
 
-    /// Counts one more stream of the address; false, with nothing counted, if the address has as many as it may.
+    /// Counts one more stream of the address; returns false and counts nothing if the address has reached its limit.
     func enter(_ address: PeerAddress.IP) -> Bool {
         guard let streamsMax else { return true }
         return counts.withLock { counts in

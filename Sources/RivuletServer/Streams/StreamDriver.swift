@@ -16,7 +16,7 @@ final class StreamDriver {
     private static let writesPerTurnMax = 256
     /// The time between two steps of draining.
     private static let drainStep = Duration.milliseconds(50)
-    /// The fewest streams that one step ends; so few clients may all reconnect at once.
+    /// The fewest streams that one step ends; this number of clients may reconnect at once.
     private static let streamsPerDrainStepMin = 64
     /// The time after which a connection that takes none of its waiting bytes may be closed, in milliseconds.
     private static let takingTimeMax: UInt64 = 10_000
@@ -31,7 +31,7 @@ final class StreamDriver {
     private let writer: StreamWriter
     /// The interval of heartbeats, shortened by the lateness of the timer wheel: up to 1/31 of a delay.
     private let heartbeatMilliseconds: UInt64
-    /// True if a single stream was written to before an answer in this turn.
+    /// True if this turn has already written to a single stream before an answer.
     private var hasFlushedSingle = false
     /// The time of the next search for connections that take nothing.
     private var nextShedding: UInt64 = 0
@@ -214,7 +214,7 @@ final class StreamDriver {
     ///
     /// With many streams, answers go first, so that they do not wait for thousands of writes. A single stream and an
     /// answer delay each other equally, and the only subscriber of a session is often the client that dispatches. This
-    /// happens once in a turn: later events are one write.
+    /// happens once in a turn: the turn's later events are written together.
     func flushSingle() {
         guard table.hasUnwrittenForOne, !hasFlushedSingle else { return }
         hasFlushedSingle = true

@@ -3,7 +3,9 @@ import RivuletHTTP
 import RivuletSessions
 import RivuletStores
 
-/// A request of a stream to follow a source, from the loop of its connection to the loop of the source.
+/// The request of a stream to follow a source.
+///
+/// The loop of the stream's connection sends it to the loop of the source.
 struct StreamSubscription: Sendable {
     let stream: StreamID
     let source: StreamSource
@@ -68,7 +70,7 @@ enum StreamRejection: Sendable {
         }
     }
 
-    /// The reason of the end of an open stream that cannot get its missed changes.
+    /// The reason in the `bye` of an open stream that cannot get its missed changes.
     var end: StreamEvent.ByeReason {
         switch self {
         case .session(.gone): .deleted

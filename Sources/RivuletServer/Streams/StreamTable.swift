@@ -71,7 +71,7 @@ final class OpenStream {
     /// The time of the last write to the stream or its group, in milliseconds of the loop's clock.
     var lastTraffic: UInt64 { outside == nil ? max(lastWrite, group.lastTraffic) : lastWrite }
 
-    /// Adds a text that was sent to this stream alone to its tally, after the texts of its group.
+    /// Adds a text that was sent to this stream alone to the stream's tally, after the text from its group.
     fileprivate func tally(_ text: GzipTally) {
         settleTally()
         tallies?.sent.append(text)
@@ -234,7 +234,7 @@ struct StreamTable {
         return Leaver(source: stream.group.source, group: stream.group.key.id, cursor: cursor, trailer: [])
     }
 
-    /// Moves a stream to another source; it is in no group until it joins one of that source.
+    /// Moves a stream to another source; the stream is in no group until the new source adds it to a group.
     ///
     /// - Returns: The group that the stream left, if it was in one, and the next action.
     mutating func retarget(
@@ -305,7 +305,7 @@ struct StreamTable {
 
     /// Writes the groups' events within the budget of writes; each group has its turn.
     ///
-    /// - Returns: The slow consumers: the members that lack too much of a log with more than `bytesMax` bytes.
+    /// - Returns: The slow consumers, as `SubscriberGroup.slowConsumers` finds them.
     mutating func flush(
         to transport: any ConnectionTransport,
         now: UInt64,

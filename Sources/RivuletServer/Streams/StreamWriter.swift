@@ -43,7 +43,7 @@ struct StreamWriter {
     /// - Parameters:
     ///   - first: The events. A snapshot gets the stream's name.
     ///   - name: The name.
-    ///   - head: The head of a stream that begins with them. Nil for a stream that continues.
+    ///   - head: The head of the answer, if the stream begins with these events. Nil for a stream that continues.
     ///   - id: The connection.
     ///   - facts: The form of the body.
     /// - Returns: The outcome, and the tally of the text of a compressed stream.

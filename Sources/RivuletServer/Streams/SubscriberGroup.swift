@@ -136,7 +136,8 @@ final class SubscriberGroup {
         while true {
             guard write(upTo: end, to: transport, &budget, coder) else { return false }
             position = 0
-            // Members that were written to before the last event came get it in a pass of their own.
+            // Some members may have been written to before the last event came. A further pass writes that event to
+            // them.
             guard passEnd < end else { break }
             passEnd = end
         }
@@ -195,8 +196,9 @@ final class SubscriberGroup {
         return true
     }
 
-    /// The end of the run of members from `start` on that need only the last entry, in the same form, within the
-    /// budget.
+    /// The end of a run of members, from `start` on, that all need only the last entry, in the same form.
+    ///
+    /// The run has at most `budget` members.
     private static func run(in members: Span<Subscriber>, from start: Int, _ end: UInt64, _ budget: Int) -> Int {
         let form = members[start].form
         let limit = min(members.count, start + budget)
@@ -247,12 +249,14 @@ final class SubscriberGroup {
         letGo()
     }
 
-    /// The slow consumers: the blocked members that lack too much of a log with more than this many bytes.
+    /// The slow consumers of a log with more than `bytesMax` bytes: the blocked members that lack more than half of
+    /// `bytesMax`.
     func slowConsumers(bytesMax: Int) -> [ConnectionID] {
         guard log.byteCount > bytesMax, blockedCount > 0 else { return [] }
         log.drop(before: subscribers.lazy.map(\.next).min() ?? log.end)
         guard log.byteCount > bytesMax else { return [] }
-        // Only half of the limit is kept, so that the next event does not cause another search.
+        // After these members leave, the log needs at most half of the limit, so that the next event does not cause
+        // another search.
         let earliest = log.number(ofLast: bytesMax / 2)
         return subscribers.indices.filter { index in
             subscribers[index].state.phase == .blocked && subscribers[index].next < earliest

@@ -3,8 +3,9 @@ import RivuletSessions
 
 /// The state machine of one subscriber.
 ///
-/// At most one gather-write of a subscriber waits for the kernel, and nothing is written to it meanwhile. So its memory
-/// does not depend on the number of events in its session. Source: <Documentation/Architecture.md#a-stream>.
+/// At most one gather-write of a subscriber waits for the kernel. While it waits, nothing else is written to the
+/// subscriber. So the memory of a subscriber does not depend on the number of events in its session. Source:
+/// <Documentation/Architecture.md#a-stream>.
 struct SubscriberState: Hashable, Sendable {
     enum Phase: UInt8, CaseIterable, Hashable, Sendable {
         /// The state while it is in a group and the kernel has taken everything that was written to it.
