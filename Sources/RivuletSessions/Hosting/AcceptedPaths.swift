@@ -11,7 +11,7 @@ final class AcceptedPaths: Sendable {
         let wildcards: Bool
     }
 
-    /// The most paths in the cache; before a further path is added, all are dropped.
+    /// The most paths in the cache; a full cache is emptied before the next path is added.
     ///
     /// The limit is needed because a path may have any element id that a client chooses.
     private static let pathsMax = 4_096

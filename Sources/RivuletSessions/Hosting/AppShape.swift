@@ -5,7 +5,9 @@ import RivuletSchema
 
 /// The shape of the values that an app reads and writes, without its Swift types.
 package struct AppShape: Sendable {
-    /// The most key paths of fields in ``locations``; clients read further fields in the values that contain them.
+    /// The most key paths of fields in ``locations``.
+    ///
+    /// A field beyond this number has no location of its own. Clients read it as a part of the value that contains it.
     private static let fieldsMax = 256
 
     /// A key path of the state.
@@ -22,9 +24,9 @@ package struct AppShape: Sendable {
 
     package let name: String
     package let state: JSONSchema
-    /// The shape of the events that can be dispatched; describe it in the direction `read`.
+    /// The shape of the events that clients can dispatch; encode it with the direction `.read`.
     package let event: JSONSchema
-    /// The cases of the events that can be dispatched.
+    /// The cases of the events that clients can dispatch.
     package let events: [EventCase]
     /// The names of all events, also of those that only the app dispatches.
     package let eventNames: Set<String>
@@ -32,8 +34,10 @@ package struct AppShape: Sendable {
     package let views: [(name: String, schema: JSONSchema)]
     /// The resources that all sessions share.
     package let shared: SharedResources
-    /// The key paths in this order: the whole state, its served fields, each followed by its keyed elements, and
-    /// further bound paths.
+    /// The key paths of the state, in a fixed order.
+    ///
+    /// The whole state is first. Then comes each field that is not omitted, followed by its keyed elements. The bound
+    /// paths that are not in the list yet come last.
     package let locations: [Location]
 
     init<Definition: AppDefinition>(

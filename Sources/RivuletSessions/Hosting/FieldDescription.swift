@@ -48,7 +48,7 @@ struct FieldDescription {
         let isTransient: Bool
         /// The types that contain the field, and its own type.
         let types: Set<ObjectIdentifier>
-        /// True if the fields below it are still to be found.
+        /// True if the fields below this field are not in the list yet.
         let isOpen: Bool
 
         init(_ field: StateField, below tokens: [String], isTransient: Bool, in types: Set<ObjectIdentifier>) {
@@ -114,7 +114,9 @@ struct FieldDescription {
 }
 
 extension JSONSchema {
-    /// The state or enum that is the type of a value of this shape, or of its keyed elements; nil for other shapes.
+    /// The identity of the state or enum type that a value of this shape has.
+    ///
+    /// For a keyed collection, it is the type of the elements. It is nil if the type is no state and no enum.
     fileprivate var elementType: ObjectIdentifier? {
         switch self {
         case .object(_, let identity, _): identity

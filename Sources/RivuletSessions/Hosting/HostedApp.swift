@@ -8,16 +8,16 @@ import RivuletSchema
 package enum MadeSession {
     /// The session.
     case made(Session)
-    /// There is no session yet: its document lacks paths that a migration step needs, and other sessions were not
-    /// searched for them yet.
+    /// The session is not made yet. Its document lacks these paths, which a migration step needs, and the app's other
+    /// sessions must be searched for them first.
     case lacking(Set<MigrationPath>)
 }
 
 /// Makes a session from data that was read.
 ///
-/// The session is as storage has it, or a new one. A new session has the epoch `newEpoch`, or a random epoch if the
-/// app's default state varies. If its state is the state that the streams of `earlier` have seen, the session continues
-/// that incarnation with these streams.
+/// The session has the stored state; if none is stored, the session is new. A new session has the epoch `newEpoch`, or
+/// a random epoch if the app's default state varies. If its state is the state that the streams of `earlier` have seen,
+/// the session continues the incarnation of `earlier` with these streams.
 ///
 /// It throws `SessionError.unreadable` if the stored document cannot be read as this app's state.
 package typealias SessionMaker =
@@ -58,17 +58,17 @@ package protocol HostedApp: Sendable {
     var shape: AppShape { get }
     /// Returns TypeScript types for the state, the events, the key paths, the views and the shared resources.
     func typeScript() -> String
-    /// Returns the epoch in cursors of a history that has this epoch in storage.
+    /// Returns the epoch that cursors carry for a history with this epoch in storage.
     func visibleEpoch(of epoch: String) -> String
-    /// Reads a stored session in the same way as a load.
+    /// Reads a stored session in the same way as a load does, and returns the findings.
     ///
     /// - Throws: `SessionError.unreadable`.
     func check(_ key: SessionKey, stored: StoredSession) throws(SessionError) -> StoredSessionFindings
     /// Returns the paths that the steps of a migration look for in a session, even if the migrated document cannot be
     /// read.
     func migrationFindings(_ key: SessionKey, stored: StoredSession) -> MigrationFindings
-    /// Returns a job that reads a stored session and the kept values of an earlier incarnation, so that the session can
-    /// be made.
+    /// Returns a job that decodes a stored session and the kept values of an earlier incarnation; its result makes the
+    /// session.
     ///
     /// The job may run on any thread, once.
     func loading(
@@ -316,8 +316,8 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
 
     /// The shape of the state as it is served.
     ///
-    /// `readOnly` stands at the root, not at single fields, because only events change a state. The state in a creation
-    /// is different: it may have any field, including transient ones.
+    /// `readOnly` stands at the root, not at single fields, because only events change a state. A request that creates
+    /// a session is different: its state may have any field, including transient fields.
     private var stateSchema: JSONSchema {
         .annotated(Definition.State.jsonSchema, [JSONSchema.Annotation("readOnly", true)])
     }
@@ -325,7 +325,7 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
 
 /// The result of reading a stored session with this build.
 package struct StoredSessionFindings: Hashable, Sendable {
-    /// True if the session is of an earlier schema version.
+    /// True if the session is stored in an earlier schema version.
     package let isMigrated: Bool
     /// The key paths of stored values that no field takes; a token `*` stands for any element of a collection.
     package let ignored: Set<String>

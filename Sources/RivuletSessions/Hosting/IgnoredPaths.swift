@@ -92,7 +92,7 @@ struct IgnoredPaths {
 
     // MARK: - Changes
 
-    /// Follows a key path as far as there are fields, and compares the value at its end.
+    /// Follows a key path through the fields of the shape, and compares the value at its end.
     private mutating func follow(
         _ tokens: ArraySlice<String>,
         to value: JSONValue?,

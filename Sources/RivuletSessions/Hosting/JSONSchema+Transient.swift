@@ -5,14 +5,14 @@ package import RivuletJSON
 extension JSONSchema {
     /// The paths of values that are never on disk.
     ///
-    /// If an element, an optional value or a case's payload may have such a value, the list has the path of the whole
-    /// collection or value.
+    /// If such a value is within an element, an optional or a case's payload, the list has the path of the whole
+    /// collection, optional or enum.
     package var transientPaths: [String] {
         transientPaths(at: "")
     }
 
-    // The recursion ends, because a value contains another one of its own type only in an optional, an array, a case
-    // and the like.
+    // The recursion ends: a value can contain another value of its own type only in an optional, an array, a case and
+    // the like. The recursion does not enter these.
     private func transientPaths(at path: String) -> [String] {
         switch self {
         case .annotated(let schema, let annotations) where !annotations.contains(where: \.isTransient):

@@ -3,21 +3,23 @@ import Logging
 import RivuletEngine
 internal import Synchronization
 
-/// Distinguishes a path that one session lacks from a path that no session has; the latter is an error of the migration
-/// step.
+/// Distinguishes a path that one session lacks from a path that no session has.
+///
+/// A path that no session has is an error of the migration step.
 ///
 /// A path that no load has found is searched for once, in the app's stored sessions. Stored sessions of an earlier
 /// schema only become fewer, so the answer is kept for the life of the process. One search of an app runs at a time, on
 /// a thread of its own.
 ///
-/// A path with a typo is in no session, so sessions that cannot be read are skipped. A search that ends at its limit
-/// judges by the sessions that it has read. A path for which the record has no room is not judged, because an earlier
-/// session may have had it.
+/// Sessions that cannot be read are skipped, because a path with a typo is missing from the readable sessions too. A
+/// search that ends at its limit judges by the sessions that it has read. At most `pathsMax` verdicts are recorded. A
+/// path beyond them is not judged, because an earlier session may have had it.
 package final class MigrationSearch: Sendable {
     private enum Verdict {
         /// A session has the path, or a search ended at its limit and found no session that lacks the path.
         case accepted
-        /// No stored session has the path; `sessions` of them went through the step and lack it.
+        /// No session that was read has the path; `sessions` is the number of sessions that went through the step and
+        /// lack it.
         case absent(sessions: Int)
     }
 
@@ -31,7 +33,7 @@ package final class MigrationSearch: Sendable {
     private let verdicts = Mutex<[MigrationPath: Verdict]>([:])
     private let queue = DispatchQueue(label: "rivulet.migrations")
 
-    /// Begins with nothing known.
+    /// Begins without verdicts.
     ///
     /// `look` takes a session's document through the steps of this build; it returns nil if the document cannot be
     /// read.
@@ -173,8 +175,9 @@ package final class MigrationSearch: Sendable {
         return ids.last.map { (ids, $0) }
     }
 
-    /// Returns the paths that the steps look for in a session; nil for an unreadable session, which its own load
-    /// reports.
+    /// Returns the paths that the steps look for in a session; nil if the session cannot be read.
+    ///
+    /// The load of that session reports the error.
     private func findings(in key: SessionKey, of storage: SessionStorage) throws(StorageError) -> MigrationFindings? {
         do throws(StorageError) {
             guard let stored = try Self.wait({ storage.log.load(key, reply: $0) }) else { return MigrationFindings() }
@@ -185,7 +188,7 @@ package final class MigrationSearch: Sendable {
         }
     }
 
-    /// Waits for an answer of storage, which comes on a thread of its own or on this one.
+    /// Waits for storage's answer, which may come on another thread or on this thread.
     private static func wait<Value: Sendable>(
         _ ask: (@escaping StorageReply<Value>) -> Void
     ) throws(StorageError) -> Value {

@@ -34,7 +34,7 @@ package struct ReadableDocument {
     /// Returns the key paths that a pattern leads to, in the document's order.
     ///
     /// A token `*` of the pattern stands for any one token, except in the first `literal` tokens. The result is nil if
-    /// the paths are more than a stream may list one by one.
+    /// there are more paths than a stream may list one by one.
     func locations(of pattern: [String], literal: Int = 0) -> [JSONPointer]? {
         let outer = Array(pattern.prefix(PathSet.outerCount(of: pattern, literal: literal)))
         var writer = JSONWriter(notingKeyed: false)
@@ -55,8 +55,8 @@ package struct ReadableDocument {
 
     /// Returns the positions of the elements that a key path names by id.
     ///
-    /// Each key of the result is the index of the id among the path's tokens. The result is nil if the path has no
-    /// value.
+    /// In the result, each key is the index of an id among the path's tokens, and its value is the element's position
+    /// in the collection. The result is nil if the path has no value.
     func positions(along path: JSONPointer) -> [Int: Int]? {
         var writer = JSONWriter(notingKeyed: true)
         guard write(path, &writer) else { return nil }

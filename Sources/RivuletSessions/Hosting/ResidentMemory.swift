@@ -12,7 +12,7 @@ package final class ResidentMemory {
 
     /// The divisor of `bytesMax` that gives the reserve.
     ///
-    /// With less free memory than the reserve, sessions are asked to leave, so that events need not be refused.
+    /// If less memory than the reserve is free, sessions are evicted, so that events need not be refused.
     private static let reserveShare = 32
 
     init(bytesMax: Int) {
@@ -27,10 +27,10 @@ package final class ResidentMemory {
     /// The approximate memory of all sessions, in bytes.
     var bytes: Int { residentBytes + passivatedBytes }
 
-    /// True if the sessions take all the memory that they may, or more.
+    /// True if the sessions use `bytesMax` bytes or more.
     var isFull: Bool { bytes >= bytesMax }
 
-    /// True if it is time to make room.
+    /// True if less memory than the reserve is free.
     var isCrowded: Bool { bytes > bytesMax - bytesMax / Self.reserveShare }
 
     /// Adds bytes to the resident sessions; a negative number subtracts.

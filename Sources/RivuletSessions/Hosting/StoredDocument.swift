@@ -21,8 +21,8 @@ struct StoredDocument {
 
     /// Applies a logged change.
     ///
-    /// - Throws: ``JSONError`` with the key path, if the document has no such position. So an element that is added to
-    ///   an unknown default is never mistaken for the only element.
+    /// - Throws: ``JSONError`` with the key path, if the document has no such position. For example, it refuses an
+    ///   element that is added to a collection with an unknown default, because that default may have other elements.
     mutating func apply(_ change: StateChange) throws(JSONError) {
         let path = try JSONPointer(parsing: change.path)
         let new: JSONValue? =

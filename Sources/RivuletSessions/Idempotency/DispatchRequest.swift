@@ -8,9 +8,11 @@ package struct DispatchRequest: Sendable {
     package let body: [UInt8]
     /// The event of the engine; nil if the body has events of the app, or a value for a binding.
     package let engineEvent: EngineEvent?
-    /// The cursors from `If-Match`, one of which must match the session's position; empty if any position will do.
+    /// The cursors from `If-Match`; the session's position must match one of them.
+    ///
+    /// An empty array accepts any position.
     package let expected: [Cursor]
-    /// The key path with the binding that makes an event of the body; nil if the body is no value for a binding.
+    /// The bound key path to which the body's value is written; nil if the body is not a value for a binding.
     package let boundPath: JSONPointer?
     /// True if the dispatch is refused when a wrapper would change a value.
     package let isStrict: Bool

@@ -5,7 +5,7 @@ package struct IdempotencyClaim: Sendable {
     /// A hash of everything that identifies the request.
     package let fingerprint: [UInt8]
     /// Returns true if a stored fingerprint may be of the same request; an earlier version of the server may have made
-    /// it.
+    /// the fingerprint.
     private let isOfThis: @Sendable (_ kept: [UInt8]) -> Bool
     /// Renders the bytes of the answer, which the first request and every retry get.
     package let render: @Sendable (DispatchAnswer) -> [UInt8]
@@ -23,7 +23,7 @@ package struct IdempotencyClaim: Sendable {
         self.render = render
     }
 
-    /// True if the record is of this request, as far as its fingerprint shows.
+    /// True if the record's fingerprint may be of this request.
     func isOf(_ kept: IdempotencyRecord) -> Bool { isOfThis(kept.fingerprint) }
 }
 

@@ -41,7 +41,7 @@ struct IdempotencyLedger {
         self.usage = usage
     }
 
-    /// Forgets the usage, so that storage is asked again; storage may have kept less than was counted.
+    /// Forgets the usage, so that storage is asked again; storage may have fewer records than were added here.
     mutating func forgetUsage() {
         usage = nil
     }

@@ -40,7 +40,8 @@ extension Session {
         found: Result<IdempotencyRecord?, SessionError>,
         _ reply: @escaping SessionReply<OnceAnswer>
     ) {
-        // The key is free again before the answer goes out, because the answer may bring the same request again.
+        // The key is free again before the answer goes out, because a client that gets the answer may repeat the
+        // request at once.
         let finish: SessionReply<OnceAnswer> = { [weak self] answer in
             self?.idempotency.release(claim.key)
             reply(answer)

@@ -42,6 +42,6 @@ struct SessionIdempotency {
     /// Takes the usage that storage has counted.
     mutating func learn(_ usage: IdempotencyUsage) { ledger.learn(usage) }
 
-    /// Forgets the usage, so that storage is asked again; storage may have kept less than was counted.
+    /// Forgets the usage, so that storage is asked again; storage may have fewer records than were added here.
     mutating func storageDidFail() { ledger.forgetUsage() }
 }

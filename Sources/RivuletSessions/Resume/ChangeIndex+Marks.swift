@@ -18,11 +18,11 @@ extension ChangeIndex {
         }
 
         /// The position of the last write of the value after the element's last insertion or removal; nil if there was
-        /// none.
+        /// no such write.
         private(set) var written: Cursor.Position?
         /// The last insertions and removals of an element, oldest first.
         ///
-        /// A reader knows the element if the first of these changes that it missed is a removal.
+        /// A reader has the element if the first of these changes that the reader missed is a removal.
         private(set) var comings: [Coming] = []
         /// The position of the last insertion or removal that is no longer in `comings`.
         private(set) var forgotten: Cursor.Position?
@@ -46,7 +46,7 @@ extension ChangeIndex {
             latest = max(latest, position)
         }
 
-        /// Records an unknown change within the path.
+        /// Records that a value within the path changed, without the path of that value.
         mutating func fold(at position: Cursor.Position) {
             written = max(written ?? position, position)
             latest = max(latest, position)
@@ -70,8 +70,8 @@ extension ChangeIndex {
             if let written, written > position { missed.append(MissedChange(.replace, path)) }
             if let moved, moved.position > position { missed.append(MissedChange(.move, moved.element)) }
             if let forgotten, forgotten > position {
-                // The reader may or may not know the element. Watchers of the collection get the whole collection, and
-                // other watchers get the whole element.
+                // It is unknown here if the reader has the element. Watchers of the collection get the whole
+                // collection, and other watchers get the whole element.
                 missed.append(MissedChange(.move, path))
                 missed.append(MissedChange(.replace, path))
             } else if let first = comings.first(where: { $0.position > position }) {

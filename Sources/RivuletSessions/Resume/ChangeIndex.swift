@@ -63,7 +63,7 @@ package struct ChangeIndex: Sendable {
                 continue
             }
             let slot = slot(of: path)
-            // Earlier changes within the path are sent with its value.
+            // Readers get earlier changes within the path as a part of the path's value.
             dropAll(below: slot)
             mark(slot) { marks in
                 switch change.operation {
@@ -217,8 +217,8 @@ package struct ChangeIndex: Sendable {
         var levels: [[Int]] = Array(repeating: [], count: (half.map { nodes[$0].depth }.max() ?? 0) + 1)
         for slot in half { levels[nodes[slot].depth].append(slot) }
         for depth in levels.indices.dropFirst().reversed() {
-            // A node into which other nodes were folded may be listed twice. The second time, it is removed or folded
-            // already.
+            // A node into which other nodes were folded may be listed twice. At its second turn, it has already been
+            // removed or folded.
             for slot in levels[depth] where nodes[slot].isLinked && nodes[slot].depth == depth {
                 guard nodes[slot].marks.latest <= bound, let parent = nodes[slot].parent else { continue }
                 fold(slot, into: parent)

@@ -12,15 +12,15 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// The incarnation; nil in the short form `epoch.version`.
     package let incarnation: String?
     package let hasUnlogged: Bool
-    /// The name of the watched paths; nil when they are not named.
+    /// A name for the set of watched paths, the fourth part of the text; nil if the text has no fourth part.
     package let paths: String?
 
     /// The incarnation id in the cursors of a reader that has only read the log, and does not know the values in
     /// memory.
     package static let logIncarnation = "0000"
-    /// The cursor that stands for a tag that is no cursor: no session has this position.
+    /// The cursor for an `If-Match` tag that is no cursor; it matches the position of no session.
     package static let nowhere = Cursor(epoch: "", position: Position(version: 0, transients: 0), incarnation: "")
-    /// The number of letters of a name of paths.
+    /// The number of characters of ``paths``.
     package static let pathsCount = 6
 
     /// A position in the order of one incarnation's changes.
@@ -159,7 +159,7 @@ package enum CursorMismatch: Sendable, Hashable {
     case reloaded
     /// No cursor is of the session's history, or the cursors are of a deployment with another shape of the state.
     ///
-    /// Epochs do not distinguish the two.
+    /// The epochs do not show which of the two it is.
     case otherHistory
     /// None of the tags is a cursor.
     case noCursor

@@ -1,24 +1,24 @@
-// Owns the changes that a reader gets in place of missed changes: the least that leads from its position to the current
-// state.
+// Owns the changes that a reader gets in place of missed changes: the fewest changes that lead from the reader's
+// position to the current state.
 
 import RivuletJSON
 package import RivuletObservation
 
 extension PathSet {
-    /// The most elements of one collection that are sent one by one; if more elements came or went, the whole
+    /// The most elements of one collection that are sent one by one; if more were inserted or removed, the whole
     /// collection is sent.
     private static var elementsMax: Int { 256 }
 
-    /// The changes that bring a reader up to the document; `missed` has the changes that the reader missed, oldest
-    /// first.
+    /// The changes that lead a reader to the values of the document; `missed` has the changes that the reader missed,
+    /// oldest first.
     ///
     /// Removed elements come first, then values at paths, then added elements, each with its index at that moment. A
     /// collection is sent as a whole if its elements moved, or if their JSON does not have their ids. The result is nil
     /// if it is unknown which values the reader has to drop. That is so if a replaced value contained paths of a
     /// wildcard, or if there are too many such paths.
     ///
-    /// Each watched path gets the changes that it would get as the only path. A node is in the result once, before the
-    /// nodes within it.
+    /// For each watched path, the result has the same changes as if no other path were watched. If several paths need
+    /// the same node, the node is in the result once, before the nodes within it.
     package func changes(
         missing missed: some Sequence<MissedChange>,
         in document: ReadableDocument
@@ -50,8 +50,8 @@ extension PathSet {
         var removed: [StateChange] = []
         var added: [StateChange] = []
         for (collection, elements) in missing.collections.sorted(by: { $0.key < $1.key }) {
-            // An outer collection comes before the collections in its elements, and may have become a collection that
-            // is sent as a whole.
+            // Outer collections come first. If an outer collection is sent as a whole, it includes the collections in
+            // its elements.
             let isCovered = { path in missing.stale.contains(path) || touched.contains(path) }
             guard !isCovered(collection), !collection.ancestors.contains(where: isCovered) else { continue }
             guard let present = document.additions(of: elements.known.keys) else {
@@ -75,7 +75,7 @@ extension PathSet {
 
     /// The changes of a collection's elements.
     private struct Elements {
-        /// The elements that came or went; true for an element that the reader knows.
+        /// The inserted and removed elements; true for an element that the reader has.
         var known: [PathText: Bool] = [:]
         var isMoved = false
     }
@@ -119,7 +119,7 @@ extension PathSet {
                 if change.operation == .move {
                     missing.collections[collection, default: Elements()].isMoved = true
                 } else if missing.collections[collection]?.known[change.path] == nil {
-                    // The reader knows an element if the first missed change is a removal.
+                    // The reader has the element if the element's first missed change is a removal.
                     missing.collections[collection, default: Elements()].known[change.path] =
                         change.operation == .remove
                 }
@@ -156,7 +156,8 @@ extension ReadableDocument {
         return StateChange(operation: operation, path: path.text, value: value)
     }
 
-    /// The changes that add the elements that are in the document, in the order of their indices.
+    /// The changes that add the elements, in the order of their indices; an element that the document lacks is left
+    /// out.
     ///
     /// The result is nil if the JSON of an element does not have its id. The id may have another form there than in a
     /// key path, or be computed.

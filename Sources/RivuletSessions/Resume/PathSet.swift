@@ -17,7 +17,7 @@ package struct PathSet: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(texts) }
 
-    /// True if the path `outer` is the path `inner` or contains it; both are pointers' texts.
+    /// True if the path `outer` is the path `inner` or contains it; both are texts of JSON Pointers.
     static func contains(_ outer: String, _ inner: String) -> Bool {
         guard inner.utf8.count > outer.utf8.count else { return inner.utf8.elementsEqual(outer.utf8) }
         return inner.utf8.starts(with: outer.utf8)
@@ -50,7 +50,9 @@ package struct PathSet: Hashable, Sendable {
         }
     }
 
-    /// The paths in sets without nested paths; each path is in a later set than the paths that may contain it.
+    /// The paths, divided into sets without nested paths.
+    ///
+    /// Each path is in a later set than the paths that may contain it.
     var levels: [PathSet] {
         guard pointers.count > 1 else { return [self] }
         var levels: [[JSONPointer]] = []

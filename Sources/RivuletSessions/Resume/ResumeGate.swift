@@ -1,4 +1,4 @@
-/// Bounds the memory of resuming streams and of requests for the past: each of them holds a part of a log while it
+/// Bounds the memory of resuming streams and of requests for earlier versions: each holds a part of a log while it
 /// reads.
 ///
 /// Used on the shard's thread.
@@ -11,7 +11,7 @@ package final class ResumeGate {
         self.underWayMax = underWayMax
     }
 
-    /// Takes a slot; false if there is none.
+    /// Takes a slot; returns false if none is free.
     func begin() -> Bool {
         guard underWay < underWayMax else { return false }
         underWay += 1
@@ -37,7 +37,7 @@ final class LogReads {
         self.gate = gate
     }
 
-    /// Begins a read; false if there is no slot for it.
+    /// Begins a read; returns false if no slot is free.
     func begin() -> Bool {
         guard gate.begin() else { return false }
         count += 1

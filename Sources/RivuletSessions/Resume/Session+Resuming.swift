@@ -2,7 +2,7 @@ import RivuletBase
 import RivuletEngine
 import RivuletObservation
 
-/// The changes that a reader missed, as far as they are known while storage reads the log.
+/// The changes that a reader missed, collected while storage reads the log part by part.
 private struct LogResume {
     let subscriber: Subscriber
     /// The last version of the log that is in `missed`.
@@ -11,7 +11,7 @@ private struct LogResume {
     let end: UInt64
     /// The position of this incarnation at `end`; later changes are in the incarnation's index.
     let origin: Cursor.Position
-    /// The changes up to `version`, and the changes that the reader is sent in any case.
+    /// The changes up to `version`, and changes that are in no log.
     var missed: [MissedChange]
     /// The changes between `end` and `origin`.
     var later: [MissedChange] = []
@@ -46,8 +46,8 @@ extension Session {
             let (end, origin) = (index.start.version, index.start)
             readLog(LogResume(subscriber: subscriber, version: version, end: end, origin: origin, missed: missed))
         } else {
-            // The cursor names no incarnation, or an incarnation with versions that storage has lost since. The
-            // cursor's position in this incarnation is unknown.
+            // The cursor names no incarnation, or an incarnation with versions that storage has lost since. It is then
+            // unknown which changes of the present incarnation the reader has.
             var resume = LogResume(
                 subscriber: subscriber,
                 version: version,
@@ -69,8 +69,9 @@ extension Session {
         return missed
     }
 
-    /// Adds a stream with one change that makes up for `missed` at the watched paths; a work thread writes the change
-    /// of a large state.
+    /// Adds a stream that begins with one change in place of the `missed` changes.
+    ///
+    /// A work thread writes the change of a large state.
     private func join(_ subscriber: Subscriber, missed: some Sequence<MissedChange>) {
         let (key, missed, cursor) = (subscriber.key, Array(missed), standing.cursor(of: subscriber.key))
         guard key.view == nil else {
@@ -85,7 +86,8 @@ extension Session {
         }
     }
 
-    /// Adds a stream with `first`, which leads up to a cursor, and with the events after that cursor.
+    /// Adds a stream that begins with `first`, which leads up to `cursor`, and continues with the events after
+    /// `cursor`.
     ///
     /// If `first` is nil, it is unknown which values the stream has to drop, and the stream begins with a reset.
     private func join(_ subscriber: Subscriber, first: [StreamEvent]?, from cursor: Cursor) {

@@ -41,7 +41,7 @@ extension Session {
         readPage(MissedPage(subscriber: subscriber, cursor: logCursor))
     }
 
-    /// The events that the group's members got; the changes must not be of nodes that contain a watched path.
+    /// The events that the group's members got; none of the changes may be of a node that contains a watched path.
     private func events(of missed: [VisibleChange], for key: StreamGroupKey) -> [StreamEvent] {
         let nothing = ReadableDocument { _, _ in false }
         return missed.compactMap { change in
@@ -90,8 +90,10 @@ extension Session {
         return page
     }
 
-    /// Sends the page, and first rebuilds its states if the log's changes alone do not show the changes of the watched
-    /// paths.
+    /// Sends the page.
+    ///
+    /// If the log's changes alone do not show the changes of the watched paths, it first rebuilds the state at each
+    /// version of the page.
     private func look(into page: MissedPage) throws {
         let paths = page.subscriber.key.paths
         let isNeeded = page.entries.contains { _, changes in
@@ -113,7 +115,7 @@ extension Session {
     private func replay(_ page: MissedPage, from past: StoredPast) {
         let states = state.replaying(past, page.entries.map(\.entry), of: key)
         let (paths, changes) = (page.subscriber.key.paths, page.entries.map(\.changes))
-        // Each state on the way may be written as a whole.
+        // The job may have to write each of these states as a whole.
         work(bytes: past.byteCount * (changes.count + 1), goingOn: streams.reads) {
             Result { paths.visible(of: changes, leadingThrough: try states()) }
         } then: { session, seen in
@@ -144,8 +146,9 @@ extension Session {
 }
 
 extension PathSet {
-    /// The changes of each version as the watchers of the paths see them; each version leads from one of the states to
-    /// the next.
+    /// The changes of each version as the watchers of the paths see them.
+    ///
+    /// `states` has the state before the first version, and the state after each version.
     fileprivate func visible(of changes: [[StateChange]], leadingThrough states: [StateEncoder]) -> [[StateChange]] {
         zip(changes, zip(states, states.dropFirst())).map { changes, states in
             let (before, now) = (states.0.document(), states.1.document())

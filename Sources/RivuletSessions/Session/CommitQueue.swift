@@ -37,8 +37,8 @@ struct CommitQueue: ~Copyable {
 
     /// Removes and returns the first dispatch if it can become visible.
     ///
-    /// A durable dispatch can become visible. A dispatch with nothing for storage can too, if the session is stored and
-    /// storage is writing no batch.
+    /// A durable dispatch can become visible. A dispatch with nothing for storage can become visible too, if the
+    /// session is stored and storage is writing no batch.
     mutating func popVisible(isStored: Bool) -> PendingDispatch? {
         guard let first = dispatches.first, durable > 0 || (isStored && submitted == 0 && !first.needsStorage) else {
             return nil

@@ -20,7 +20,8 @@ final class PendingAppend: @unchecked Sendable {
 
     /// Takes storage's answer, once, on any thread.
     ///
-    /// The append is measured first: metrics that are read after an answer include its append.
+    /// The append is measured before the answer is passed on. So metrics that a client reads after an answer include
+    /// that answer's append.
     func take(_ outcome: Result<AppendOutcome, StorageError>) {
         meter?.record(outcome, entries: entries.count, ContinuousClock.now - start)
         self.outcome = outcome

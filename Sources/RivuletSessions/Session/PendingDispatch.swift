@@ -36,7 +36,7 @@ final class PendingDispatch {
         /// True if the dispatch wrote an omitted field, which is in no change; views may show values that are computed
         /// from it.
         var hasOmittedWrite = false
-        /// True if any event of the dispatch asked to be durable.
+        /// True if the changes of the dispatch have to be durable.
         var persists = false
         /// The effects of the dispatch; nil if there are none.
         var effects: AnyObject?
@@ -44,8 +44,9 @@ final class PendingDispatch {
         var holdsQueue = false
         /// The chain of `.dispatch` effects to which the dispatch belongs; nil if no such effect sent it.
         var chain: EffectChain?
-        /// The mismatch with the cursors that the sender expected; the dispatch then changed nothing, and is refused
-        /// once the compared state is visible.
+        /// The reason why none of the cursors that the sender expected matches; nil if one of them matches.
+        ///
+        /// A dispatch with a mismatch changes nothing, and is refused once the state that was compared is visible.
         var mismatch: CursorMismatch?
     }
 

@@ -6,7 +6,9 @@ final class QueuedDispatch {
     let input: Input
     /// True if the sender sent an array; a rejection then has the index of the rejected event.
     let isArray: Bool
-    /// The expected cursors, one of which must match the session's position; empty if any position will do.
+    /// The expected cursors; the session's position must match one of them.
+    ///
+    /// An empty array accepts any position.
     let expected: [Cursor]
     /// True if the dispatch is refused when a wrapper would change a value.
     let isStrict: Bool

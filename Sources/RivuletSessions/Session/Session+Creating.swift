@@ -26,7 +26,8 @@ extension Session {
 
     /// Keeps the creation until the pause ends, then begins it again.
     ///
-    /// The paused work may be another creation that is refused, so it may not store the session.
+    /// The work that pauses the session may be another creation. If that creation is refused, the session is still not
+    /// stored.
     private func awaitPause(
         _ document: JSONReader?,
         _ isStrict: Bool,

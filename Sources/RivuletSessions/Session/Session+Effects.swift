@@ -11,7 +11,7 @@ struct SessionEffects {
     /// The log rate limiter for failed events of effects.
     private var failures = LogRateLimiter()
 
-    /// Returns true once: the effects of a loaded session begin at the first call.
+    /// Returns true at the first call only, which begins the effects of a loaded session.
     mutating func beginLoaded() -> Bool {
         defer { hasBegunLoaded = true }
         return !hasBegunLoaded
@@ -36,7 +36,7 @@ extension Session: SessionEffectHost {
 
     /// Begins the effects of a dispatch that is now visible.
     ///
-    /// Events that effects have queued by then wait for a later turn of the event loop.
+    /// Events that effects have already queued wait for a later turn of the event loop.
     func begin(_ list: AnyObject, chain: EffectChain?) {
         if !effects.hasStopped { state.begin(list, chain: chain) }
         if machine.yield(), !postDrive() { machine.stopYielding() }

@@ -1,8 +1,8 @@
 /// The ways in which a session ends: evict, passivate, delete, retire and drain.
 ///
 /// The shard evicts and passivates sessions. In a passivation, the machine and the streams return their data from
-/// `passivated()`. The parts of the session are made from that data when it is loaded again. The method `close()` ends
-/// a part for good.
+/// `passivated()`. The parts of the session are made from that data when the session is loaded again. The method
+/// `close()` ends a part for good.
 extension Session {
     // MARK: - Evict: no stream, no work
 
@@ -11,7 +11,7 @@ extension Session {
     /// - Returns: False if this call stores no snapshot.
     package func compactBeforeLeaving() -> Bool {
         let now = environment.wallClock()
-        // A session with a stored document of an earlier schema was only read. The document stays as it is.
+        // If the stored document has an earlier schema, the session was only read. Its document stays unchanged.
         guard isQuiet, let head = machine.storedHead, machine.storedForm != .earlierSchema,
             log.isSnapshotWorthLeaving(at: head.version, now: now, limits: environment.logLimits)
         else {

@@ -49,7 +49,7 @@ extension Session {
         }
     }
 
-    /// Returns the first entries that are visible and fit one answer, at least one; `entries` begin after `version`.
+    /// Returns the first visible entries that fit one answer, but at least one entry; `entries` begin after `version`.
     private func page(of entries: [LogEntry], after version: UInt64) -> LogPage {
         var bytes = 0
         let shown = entries.prefix { $0.version <= standing.version }

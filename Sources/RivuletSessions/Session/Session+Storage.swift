@@ -121,8 +121,8 @@ extension Session {
         let keeping = log.keeping(at: head.version, now: now, limits: environment.logLimits)
         machine.beginStorage()
         writeSnapshot(at: head) { session, snapshot in
-            // The counts restart even if the snapshot fails: the log is complete without it, and the next attempt comes
-            // when the log has grown again.
+            // The counters of the log restart even if storing the snapshot fails. The log is complete without the
+            // snapshot, and the next attempt comes when the log has grown again.
             session.didBeginSnapshot(version: head.version, bytes: snapshot.state.count)
             session.ask {
                 $0.log.compact(session.key, at: head, snapshot: snapshot, keeping: keeping, reply: $1)

@@ -55,7 +55,7 @@ extension Session {
         account()
     }
 
-    /// Writes a snapshot on a work thread; does nothing if there is none to write.
+    /// Writes a snapshot on a work thread; does nothing if `writing` is nil.
     private func write(_ writing: SnapshotWriting?) {
         guard let writing else { return }
         let give = { (session: Session, event: StreamEvent) in session.give(event, of: writing) }

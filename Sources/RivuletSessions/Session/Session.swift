@@ -19,7 +19,7 @@ package final class Session {
     private(set) var isDeleted = false
     /// Large values that were read recently.
     var reads = SharedReads()
-    /// The reads that wait for a value.
+    /// The reads that wait until a work thread has written their values.
     var readsUnderWay = ReadsUnderWay()
     /// The last result of `findRemains`, with its cursor; `remains` is nil if a load could not restore the state.
     var remains: (cursor: Cursor, remains: SessionRemains?)?
@@ -35,7 +35,7 @@ package final class Session {
     /// The part of the session that needs the types of the app.
     let state: any SessionState
     let streams: SessionStreams
-    /// The reads of the past that wait for storage.
+    /// The reads of earlier versions that wait for storage.
     let pastReads: LogReads
     var machine: SessionMachine {
         _read { yield unsafe storedMachine }
@@ -152,7 +152,7 @@ package final class Session {
     /// Restarts the idle time.
     func recordUse() { lastUsed = environment.uptime() }
 
-    /// Runs a job that reads or writes JSON, a long job on a work thread.
+    /// Runs a job that reads or writes JSON, on a work thread if `bytes` exceed `turnJSONBytesMax`.
     ///
     /// The session stays in memory until the job is done.
     ///
@@ -174,7 +174,7 @@ package final class Session {
         environment.run(isOfPast: reads != nil, job) { [self] value in
             reads?.end()
             body(self, value)
-            // The body runs first: a session without counted work could leave memory while the body uses it.
+            // The job is counted until the body has run, so that the session does not leave memory meanwhile.
             jobCount -= 1
             account()
             onJobEnd?(self)
@@ -476,9 +476,9 @@ package final class Session {
     /// Sends the changes of a dispatch that is now visible to the streams, acknowledges it, then begins its effects.
     private func publish(_ dispatch: PendingDispatch, over old: SessionTimeline.Seen) {
         let outcome = dispatch.outcome
-        // The streams come before the answer: the answer may bring a new subscriber, and the subscriber's snapshot
-        // already has the change. The answer is written at once, and stream events at the end of the event loop's turn.
-        // If only one stream has events, its event loop writes them before the answer.
+        // The change goes to the streams first: a client that subscribes after the answer has it in its snapshot. The
+        // answer is written at once; stream events are written at the end of the event loop's turn. If only one stream
+        // has events, its event loop writes them before the answer.
         if dispatch.isVisible { streams.publish(outcome.changes, over: old, standing) }
         if let mismatch = outcome.mismatch {
             reply(to: dispatch.reply, mismatch)

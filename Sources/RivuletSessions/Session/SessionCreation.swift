@@ -1,6 +1,6 @@
 /// The creation of a session that storage does not have yet.
 struct SessionCreation {
-    /// The state that a client asked for, until it is stored; it is not visible before.
+    /// The state that a client asked for; readers see it only after it is stored.
     struct Initial {
         /// The document of version 0.
         let document: [UInt8]

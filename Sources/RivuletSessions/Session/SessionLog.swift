@@ -10,10 +10,10 @@ struct SessionLog {
     /// The time of this incarnation's last snapshot, in milliseconds since 1970.
     private var snapshotTime: Int64 = 0
     private var bytesSinceSnapshot: Int
-    /// The bytes of all stored entries, or more; nil after a load, until storage has counted the entries before the
-    /// snapshot.
+    /// An upper bound of the bytes of all stored entries; nil after a load, until storage has counted the entries
+    /// before the snapshot.
     private var storedBytes: Int?
-    /// The time of the oldest entry after the last snapshot.
+    /// The time of the oldest entry after the last snapshot, in milliseconds since 1970.
     private var loggedSince: Int64?
     /// The time of the session's creation, in milliseconds since 1970.
     private(set) var created: Int64
@@ -24,8 +24,8 @@ struct SessionLog {
     ///
     /// Storage drops old entries only up to a snapshot.
     private static let snapshotsPerLogAge: Int64 = 8
-    /// A log that has reached `snapshotVersionsMax` versions needs this fraction, 1/16, of the last snapshot's size
-    /// before its next snapshot.
+    /// A snapshot is due after `snapshotVersionsMax` versions only if their entries have at least 1/16 of the last
+    /// snapshot's bytes.
     ///
     /// So a large state is not written whole for a few bytes of changes.
     private static let snapshotShareMin = 16
@@ -105,7 +105,7 @@ struct SessionLog {
 
     /// Returns the part of the log that a compaction at this version has to keep.
     ///
-    /// Storage counts bytes only if the log may have too many.
+    /// Storage has to count the bytes only if the log may have more than `bytesMax`.
     func keeping(at version: UInt64, now: Int64, limits: Limits) -> LogKeeping {
         let isWithin = storedBytes.map { $0 <= limits.bytesMax } ?? false
         return LogKeeping(
@@ -117,7 +117,7 @@ struct SessionLog {
 }
 
 extension SessionLog {
-    /// The limits of a log, in the units of its counts.
+    /// The limits of a log; ages are in milliseconds.
     struct Limits {
         let versionsMax: UInt64
         let bytesMax: Int

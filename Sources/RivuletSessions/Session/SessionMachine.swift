@@ -24,7 +24,8 @@ struct SessionMachine: ~Copyable {
     private var deletion: SessionReply<Void>?
     /// The waiting bytes: the bodies and documents that are held, queued or on their way to disk.
     private(set) var waitingBytes = 0
-    /// The number of accepted dispatches with effects that have not begun, and that have to end before the next event.
+    /// The number of accepted dispatches for whose effects the next event has to wait, and whose effects have not
+    /// begun.
     private(set) var effectsToCome = 0
     private var isStorageBusy = false
     private var mayNeedSnapshot = false
@@ -269,7 +270,7 @@ struct SessionMachine: ~Copyable {
 
     /// Begins a drive; returns false if a drive is under way already.
     ///
-    /// After true, the caller performs the actions of ``next(isHeld:)`` until that is nil.
+    /// If it returns true, the caller performs the actions of ``next(isHeld:)`` until there are none.
     mutating func beginDriving() -> Bool {
         if isDriven { return false }
         isDriven = true

@@ -22,8 +22,8 @@ struct SessionMemory {
 
     /// Returns the size of a state after an event's changes.
     ///
-    /// - Throws: The error, and the size as far as it was measured. The error is `stateFull` if the state would grow
-    ///   beyond its limit, and `overloaded` if it would grow while memory is full.
+    /// - Throws: The error, and the size of the state before the event. The error is `stateFull` if the state would
+    ///   grow beyond its limit, and `overloaded` if it would grow while memory is full.
     static func size(
         _ size: StateSize,
         after changes: [StateChange],
@@ -43,8 +43,8 @@ struct SessionMemory {
                 error: .overloaded("memory of the resident sessions (residentBytesMax)")
             )
         }
-        // This upper bound is enough for nearly every event. While memory is full, an event that shrinks the state is
-        // counted exactly below.
+        // This upper bound is enough for nearly every event. While memory is full, the size after an event that shrinks
+        // the state is computed exactly below.
         if growth == 0, size.countAtMost(changes.writtenBytes, limit: limit) { return size }
         guard size.count(limit: limit, whole: whole, growth: { changes.growthBytes(value) }) else {
             throw SizeError(size: size, error: .stateFull(key, limitBytes: limit))
@@ -79,7 +79,7 @@ struct SessionMemory {
 extension [StateChange] {
     /// The most bytes of punctuation of a member or an element.
     private static var punctuationBytes: Int { 4 }
-    /// The least bytes that the removal of a value frees besides the value: a comma.
+    /// The least bytes that the removal of a value frees in addition to the value's own bytes: a comma.
     private static var freedBytes: Int { 1 }
 
     /// The most bytes that the changes add to a document.

@@ -3,11 +3,11 @@ import HeapModule
 
 /// The resident sessions of a shard, least recently used first.
 ///
-/// The order is not notified of a session's use: a slot has the last use that was known when the slot was added. The
-/// caller takes the first slot and compares it with the session's actual last use. If the session was used since, the
-/// caller adds it again. So a use costs nothing, and the order is exact.
+/// A session's use does not change the order: a slot has the session's last use at the time when the slot was added.
+/// The caller takes the first slot and compares it with the session's actual last use. If the session was used since,
+/// the caller adds it again. So a use costs nothing, and the order is exact.
 struct EvictionOrder {
-    /// A session and the time of its last known use.
+    /// A session, and its last use at the time when the slot was added.
     struct Entry: Comparable {
         let lastUsed: Duration
         let key: SessionKey
@@ -16,10 +16,10 @@ struct EvictionOrder {
     }
 
     private var entries: Heap<Entry> = []
-    /// Sessions that could not leave, in the order in which they are asked again.
+    /// Sessions that could not be evicted, in the order in which the shard tries them again.
     private var aside: Deque<(entry: Entry, until: Duration)> = []
 
-    /// The number of slots per resident session above which the slots of sessions that are gone are dropped.
+    /// The most slots per resident session; above it, the slots of sessions that have left memory are dropped.
     private static let entriesPerSessionMax = 2
     /// The number of slots up to which there is no cleanup.
     private static let entriesMin = 256
@@ -56,7 +56,7 @@ struct EvictionOrder {
         return true
     }
 
-    /// Removes and returns the first slot if its session was last used at `limit` or earlier, as far as is known.
+    /// Removes and returns the first slot if its `lastUsed` is `limit` or earlier.
     mutating func popFirst(usedUntil limit: Duration) -> Entry? {
         guard let first = entries.min, first.lastUsed <= limit else { return nil }
         return entries.removeMin()

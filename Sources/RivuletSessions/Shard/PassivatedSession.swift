@@ -11,7 +11,8 @@ package struct PassivatedSession {
     let stateHash: Int
     /// The values of the state that storage does not have.
     let transients: TransientDocument
-    /// The paths that changed in this incarnation; the index is coarser than a resident session's if there are many.
+    /// The paths that changed in this incarnation; if there are many, the index is coarser than that of a resident
+    /// session.
     private let index: ChangeIndex
     /// The time at which its last stream left or a later request came; it has no meaning while a stream watches.
     var unwatchedSince = Duration.zero
@@ -51,15 +52,16 @@ package struct PassivatedSession {
     }
 
     private static var bytesMin: Int { 512 }
-    /// The most paths for which it keeps the last change.
+    /// The most paths in ``index``.
     private static var indexEntriesMax: Int { 16 }
     /// The most bytes of these paths.
     private static var indexBytesMax: Int { 8_192 }
 
     var isWatched: Bool { !groups.isEmpty }
 
-    /// True if the session has transient state to keep without streams; a session that storage does not have is kept
-    /// for its streams only.
+    /// True if the session has transient state that is kept even without streams.
+    ///
+    /// A session that storage does not have is kept only while it has streams.
     var hasTransients: Bool { machine.isStored && !transients.isEmpty }
 
     /// Removes one stream of an event loop from a group.

@@ -8,8 +8,8 @@ struct PassivatedSessions {
     private var sessions: [SessionKey: PassivatedSession] = [:]
     /// The sessions without streams, by the times of their slots, the earliest first.
     ///
-    /// Each session has at most one slot, with the time at which the slot was added. If the first slot is outdated, it
-    /// is dropped or added again with a later time.
+    /// Each session has at most one slot. The slot's time is the session's `unwatchedSince` when the slot was added. If
+    /// the first slot is outdated, it is dropped or added again with a later time.
     private var unwatched: Heap<EvictionOrder.Entry> = []
     /// The sessions that have a slot in `unwatched`.
     private var placed: Set<SessionKey> = []

@@ -6,12 +6,12 @@ package final class SessionEnvironment {
     package let executor: any SessionExecutor
     package let storage: SessionStorage
     package let limits: SessionLimits
-    /// The limits of logs, in the units in which each commit compares them.
+    /// The limits of logs, converted once because each commit compares them.
     let logLimits: SessionLog.Limits
     /// The time for which an idempotency record is kept, in milliseconds; each commit deletes older records.
     let idempotencyRecordMilliseconds: Int64
     package let logger: Logger
-    /// The time in milliseconds since 1970, for the log and for people.
+    /// The calendar time in milliseconds since 1970, which log entries and answers have.
     package let wallClock: @Sendable () -> Int64
     /// The monotonic time, for idle times.
     package let uptime: @Sendable () -> Duration

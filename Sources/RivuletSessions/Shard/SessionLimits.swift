@@ -15,8 +15,8 @@ public struct SessionLimits: Sendable, Hashable {
     /// that makes a state larger is answered 503, too. A server does not start with less than 8,192 bytes plus the
     /// bytes of the largest default state of its apps.
     public var residentBytesMax: Int
-    /// The most bytes of one session's state as JSON, with stored and transient fields; an event that would make it
-    /// larger is answered 507.
+    /// The most bytes of one session's state as JSON, with stored and transient fields; an event that would exceed them
+    /// is answered 507.
     ///
     /// Fields in `OmitCoding` are in no JSON and not counted.
     public var stateBytesMax: Int
@@ -59,7 +59,9 @@ public struct SessionLimits: Sendable, Hashable {
     ///
     /// A snapshot waits longer if the state is large compared with the log.
     public var snapshotVersionsMax: UInt64
-    /// The least bytes of log between two snapshots; for a larger state, the log grows by the state's own size first.
+    /// The bytes of new log entries after which a snapshot is due.
+    ///
+    /// If the last snapshot is larger than this limit, the snapshot's own size is the limit.
     public var snapshotBytesMin: Int
     /// The most requests that wait for one session to be loaded.
     public var loadWaitersMax: Int
@@ -69,14 +71,14 @@ public struct SessionLimits: Sendable, Hashable {
     public var resumePageVersionsMax: Int
     /// The most bytes of log in such a piece, except for a single larger version.
     public var resumePageBytesMax: Int
-    /// The most resuming streams and requests for the past that read logs at once, per shard; a further one is asked to
-    /// retry.
+    /// The most resuming streams and requests for earlier versions that read logs at once, per shard; further ones are
+    /// asked to retry.
     public var resumesMax: Int
     /// The most bytes of one answer of log entries, except for a single larger entry.
     public var logAnswerBytesMax: Int
     /// The most stored sessions that are searched for a path that a migration step needs and a loaded session lacks.
     ///
-    /// If more sessions are stored, the searched ones decide.
+    /// If more sessions are stored, the result is decided by those that were searched.
     public var migrationSearchSessionsMax: Int
     /// The time for which the answer to a dispatch with an idempotency key is kept.
     public var idempotencyRecordTime: Duration
@@ -86,7 +88,7 @@ public struct SessionLimits: Sendable, Hashable {
     /// The bytes of a session's idempotency records at which a dispatch with a new key is refused with 429.
     public var idempotencyRecordBytesMax: Int
 
-    /// Makes limits; the defaults are those of the documentation.
+    /// Makes limits with the documented defaults.
     public init(
         engine: EngineLimits = EngineLimits(),
         residentSessionsMax: Int = 50_000,

@@ -4,14 +4,14 @@ import Logging
 import RivuletEngine
 
 extension SessionShard {
-    /// The most sessions that are asked to leave in one turn of the event loop, without the sessions that are known to
-    /// be held.
+    /// The most sessions that are asked to leave memory in one turn of the event loop; sessions with `isHeld` are not
+    /// counted.
     private static var askedPerTurnMax: Int { 64 }
 
     /// The most sessions that are examined in one turn of the event loop, asked or not.
     private static var seenPerTurnMax: Int { 4_096 }
 
-    /// The most bytes of sessions that are asked in one turn, except for a single larger one.
+    /// The bytes of asked sessions after which a turn asks no further session.
     ///
     /// Asking a watched session to leave writes its whole state as JSON and reads it back.
     private static var askedBytesPerTurnMax: Int { 4_194_304 }
@@ -19,7 +19,7 @@ extension SessionShard {
     /// The most sessions that store a snapshot in one round before they leave memory; the others leave without one.
     private static var leavingCompactionsMax: Int { 1_024 }
 
-    /// The most sessions that were put aside and are asked again in one turn of the event loop.
+    /// The most sessions put aside that one turn of the event loop moves back into the order.
     private static var recalledPerTurnMax: Int { 1_024 }
 
     /// The time for which a session that could not leave is not asked again; a refused client retries after the same
@@ -78,8 +78,8 @@ extension SessionShard {
         let now = environment.uptime()
         let hasRecalls = order.recall(at: round, atMost: Self.recalledPerTurnMax)
         let hasMore = askToLeave(usedUntil: now, isOver: { hasRoom }, compacts: false)
-        // The streams of a passivated session may come back to its state, so it is forgotten only if no other session
-        // can leave.
+        // Passivated sessions are forgotten only if there is still too little room, because their streams may reconnect
+        // and need their states.
         for _ in 0..<Self.askedPerTurnMax where !hasRoom {
             guard passivated.forgetOldest(unwatchedSince: now) else { return !hasRoom && (hasMore || hasRecalls) }
         }
@@ -92,7 +92,7 @@ extension SessionShard {
     package func evict(idleFor time: Duration? = nil) {
         let isUnderWay = roundLimit != nil
         roundLimit = environment.uptime() - (time ?? environment.limits.idleTimeMax)
-        // No snapshots are stored if memory is needed at once.
+        // A call with a `time` needs memory at once, so its round stores no snapshots.
         compactionsLeft = time == nil ? Self.leavingCompactionsMax : 0
         recallsLeft = order.asideCount
         if !isUnderWay { evictTurn() }
@@ -115,13 +115,13 @@ extension SessionShard {
         if !LoopBound(self, to: environment.executor).post({ $0.evictTurn() }) { roundLimit = nil }
     }
 
-    /// Adds a session that came into memory to the order.
+    /// Adds a session that is now in memory to the eviction order.
     func recordEntry(_ session: Session) {
         order.add(session.key, lastUsed: session.lastUsed)
         if order.isCrowded(by: residentCount) { order.keep { resident($0) != nil } }
     }
 
-    /// Asks sessions to leave, least recently used first, and puts aside the sessions that cannot leave.
+    /// Evicts or passivates sessions, least recently used first, and puts aside the sessions that cannot leave memory.
     ///
     /// - Returns: True if more sessions may be able to leave.
     @discardableResult

@@ -36,8 +36,8 @@ package final class SessionShard {
     /// The session that is being passed to the requests that waited for it; it stays in memory meanwhile.
     private var handedOut: Session?
     private let epochSalt = RandomToken.make(count: 16)
-    /// The number of sessions that were deleted here or retired after an error, so that a later history gets another
-    /// epoch.
+    /// The number of sessions that were deleted here or retired after an error; each of them changes the epochs of
+    /// later histories.
     private var retirements: UInt64 = 0
     /// The number of sessions that left memory since the last `takeEvictions()`, counted apart as idle and watched.
     var evictions = (idle: 0, watched: 0)
@@ -94,7 +94,7 @@ package final class SessionShard {
 
     /// Calls the body with the session if it is in memory; returns false if the session has to be found.
     ///
-    /// Nearly every request takes this path, without the closures of a load.
+    /// Nearly every request takes this path, which makes no closures for a load.
     package func use(_ key: SessionKey, _ body: (Session) -> Void) -> Bool {
         guard !isDraining, let session = resident(key) else { return false }
         hand(session, to: body)
@@ -217,8 +217,8 @@ package final class SessionShard {
 
     /// Returns the epoch with which a session without a stored history begins.
     ///
-    /// The epoch is the same until a session is deleted here, or may have been. So a cursor of a session without writes
-    /// is valid for the first write.
+    /// The epoch stays the same until any session of this shard is deleted or retired. So a cursor that a client has
+    /// read before the first write is valid for that write.
     private func newEpoch(of key: SessionKey) -> String {
         var hasher = Hasher()
         hasher.combine(key)
@@ -269,8 +269,8 @@ package final class SessionShard {
 
     private func retire(_ session: Session, deletedEpoch: String?) {
         remove(session)
-        // This is counted even if storage is in doubt: the deletion may have been done, and an epoch must not stand for
-        // two histories.
+        // A session that is retired because storage is in doubt may have been deleted, so it is counted too: one epoch
+        // must not name two histories.
         retirements += 1
         if let deletedEpoch { recordDeleted(deletedEpoch) }
     }
@@ -296,7 +296,7 @@ package final class SessionShard {
 
     /// Refuses new work and new streams, and ends all effects.
     ///
-    /// Accepted events still become durable, and streams get their changes until their event loops end them.
+    /// Accepted events still become durable, and open streams get the changes until the event loops end the streams.
     package func drain() {
         isDraining = true
         for case .resident(let session) in entries.values {

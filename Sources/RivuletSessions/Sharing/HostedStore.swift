@@ -44,10 +44,10 @@ package protocol HostedStore: Sendable {
     /// Inserts one item, or an array of items.
     func insert(_ body: [UInt8], expected: [UInt64]?, reply: @escaping SharedReply<StoreAnswer>)
 
-    /// Inserts the item with that identifier.
+    /// Inserts the item in the body, which must have the identifier `id`.
     func put(_ body: [UInt8], under id: String, if condition: ItemCondition, reply: @escaping SharedReply<StoreAnswer>)
 
-    /// Removes the item with that identifier.
+    /// Removes the item with the identifier `id`.
     func remove(_ id: String, if condition: ItemCondition, reply: @escaping SharedReply<StoreAnswer>)
 
     /// Removes all items.

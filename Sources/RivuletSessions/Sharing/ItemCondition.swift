@@ -16,9 +16,9 @@ package struct ItemCondition: Hashable, Sendable {
         }
     }
 
-    /// The tags of which the item must have one; nil if there is no such condition.
+    /// The item must have one of these tags; nil if there is no such condition.
     package var match: Tags?
-    /// The tags of which the item must have none; nil if there is no such condition.
+    /// The item must have none of these tags; nil if there is no such condition.
     package var noneMatch: Tags?
 
     package init(match: Tags? = nil, noneMatch: Tags? = nil) {

@@ -5,9 +5,9 @@
 struct ReadsUnderWay {
     typealias Reply = SessionReply<StateAnswer>
 
-    /// The most key paths of which values are written at once.
+    /// The most key paths whose values are being written at the same time.
     private static let pathsMax = 256
-    /// The most key paths that are known to have small values.
+    /// The most key paths in `small`.
     private static let smallMax = 256
 
     /// The outcome of adding a read.

@@ -42,7 +42,7 @@ package enum SessionError: Error, Sendable {
     case keyUnderWay(String)
     /// This idempotency key was used for another request.
     case keyReused(String)
-    /// The session has as many idempotency records as it may; the oldest expires in `seconds`.
+    /// The session has the most idempotency records that its limits allow; the oldest record expires in `seconds`.
     case keysFull(SessionKey, seconds: Int)
     /// A queue or table of this name is full.
     case overloaded(String)

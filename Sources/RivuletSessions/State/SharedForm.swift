@@ -4,7 +4,9 @@ import Synchronization
 package struct SharedForm: ~Copyable, Sendable {
     private let form = Mutex<(any AnyObject & Sendable)?>(nil)
 
-    /// Returns the form, and makes it if there is none of its type; other threads wait for it.
+    /// Returns the form; calls `make` if there is no form of this type yet.
+    ///
+    /// Other threads that ask for the form wait until it is made.
     package func value<Form: AnyObject & Sendable>(_ make: () -> Form) -> Form {
         form.withLock { form in
             if let form = form as? Form { return form }

@@ -32,7 +32,7 @@ extension [StateChange] {
     /// Returns these changes, with a whole value in place of too many changes below it.
     ///
     /// Only the changes below a keyed collection, or below a value within one, are replaced: elsewhere the state's type
-    /// bounds the number of paths. If one such value contains another, the inner one is written whole.
+    /// bounds the number of paths. If one such value contains another, only the inner value is written whole.
     package func condensed<State: ObservableState>(for state: State) -> [StateChange] {
         guard count > Self.elementChangesMax else { return self }
         var counts: [PathText: Int] = [:]

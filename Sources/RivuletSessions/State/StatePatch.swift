@@ -82,7 +82,8 @@ struct StatePatch {
         }
     }
 
-    /// Replaces the collection into which a path leads, once, if it is to be replaced.
+    /// Writes the replacement of the collection into which a path leads, if the collection is in `replaced` and is not
+    /// written yet.
     ///
     /// - Returns: True if the path leads into such a collection.
     private mutating func replaceCollection(around path: JSONPointer) throws(Inexact) -> Bool {
@@ -149,8 +150,8 @@ struct StatePatch {
 
     /// Returns the position of an existing value, below the root, after the operations written so far.
     ///
-    /// `known` leads to a value of the new document; `path` is longer than `known` by the name of a removed member.
-    /// `isElement` is true if the value is an element of a collection.
+    /// `known` leads to a value of the new document. For a removed member, `path` is `known` followed by the member's
+    /// name. `isElement` is true if the value is an element of a collection.
     private func pointer(
         of known: JSONPointer,
         _ path: JSONPointer? = nil

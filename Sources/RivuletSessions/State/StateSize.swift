@@ -9,7 +9,7 @@
 /// subtracts the bytes that it replaced, except for some punctuation. So neither an accepted nor a refused event costs
 /// much more than its own changes.
 struct StateSize: Hashable, Sendable {
-    /// The size, or more.
+    /// The size in bytes, or an upper bound of it.
     private(set) var bytes: Int
     /// The value of `bytes` at the last measurement, or at the beginning.
     private var measured: Int
@@ -30,9 +30,9 @@ struct StateSize: Hashable, Sendable {
         isExact = true
     }
 
-    /// Counts an event by its written bytes alone.
+    /// Adds the bytes that an event wrote, without regard to the bytes that it replaced.
     ///
-    /// - Returns: False, with nothing counted, if this count is not exact enough.
+    /// - Returns: False, with nothing added, if the result would not be exact enough.
     mutating func countAtMost(_ written: Int, limit: Int) -> Bool {
         guard !isExact || measured <= limit / 2, bytes + written <= min(limit, 2 * measured + Self.slackBytes) else {
             return false
@@ -42,14 +42,14 @@ struct StateSize: Hashable, Sendable {
         return true
     }
 
-    /// Counts an event for which the written bytes alone are not exact enough.
+    /// Updates the size for an event for which ``countAtMost(_:limit:)`` returned false.
     ///
     /// - Parameters:
     ///   - limit: The most bytes of the state.
     ///   - whole: Measures the state after the event.
     ///   - growth: Returns the written bytes minus the replaced bytes.
-    /// - Returns: False, with the event not counted, if the state would grow beyond the limit; a state that is too
-    ///   large already may shrink.
+    /// - Returns: False, without the event's bytes in the size, if the state would grow beyond the limit. A state that
+    ///   is already too large may shrink.
     mutating func count(limit: Int, whole: () -> Int, growth: () -> Int) -> Bool {
         guard isExact, measured > limit / 2 else {
             let now = whole()

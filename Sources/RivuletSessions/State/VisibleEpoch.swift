@@ -25,7 +25,7 @@ struct VisibleEpoch: Sendable {
         isDefaultVarying = Self.text(of: once) != Self.text(of: again)
     }
 
-    /// Returns the epoch in cursors of a history that has this epoch in storage.
+    /// Returns the epoch that cursors carry for a history with this epoch in storage.
     func name(of epoch: String) -> String {
         var hash = StableHash()
         hash.add(epoch.utf8)
@@ -41,8 +41,8 @@ struct VisibleEpoch: Sendable {
         return writer.bytes
     }
 
-    /// Returns the schema and all fields with their defaults in a new session; `again` is the default made a second
-    /// time.
+    /// Returns the schema and all fields with their defaults in a new session; `again` is the default state, made a
+    /// second time.
     private static func description<State: ObservableState>(of once: State, _ again: State) -> [UInt8] {
         var writer = JSONWriter(capacity: 4_096)
         writer.beginArray()

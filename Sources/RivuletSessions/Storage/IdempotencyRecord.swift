@@ -28,8 +28,9 @@ public struct IdempotencyRecord: Hashable, Sendable {
 public struct IdempotencyRecords: Hashable, Sendable {
     /// The idempotency records, in the order of their dispatches.
     public let answers: [IdempotencyRecord]
-    /// The time before which idempotency records may be dropped, also of other sessions, in milliseconds since
-    /// 1970-01-01T00:00:00Z.
+    /// The time before which idempotency records may be dropped, in milliseconds since 1970-01-01T00:00:00Z.
+    ///
+    /// It applies to the records of all sessions.
     public let droppingBefore: Int64
 
     /// Keeps nothing and drops nothing.

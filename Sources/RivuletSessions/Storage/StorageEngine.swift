@@ -1,8 +1,8 @@
 /// Receives the answer to one storage request, exactly once.
 ///
 /// The reply is called on a thread of the engine. If a request needs no other thread, the reply may be called on the
-/// caller's thread before the request returns. An engine in memory does so, and other engines do so for a refused
-/// request (closed, queue full, too large). The reply must not block and must not call `close()`.
+/// caller's thread before the request returns. An engine in memory answers in this way, and other engines refuse
+/// requests in this way (closed, queue full, too large). The reply must not block and must not call `close()`.
 public typealias StorageReply<Value> = @Sendable (Result<Value, StorageError>) -> Void
 
 /// Storage with data at a location that an operator can inspect.
@@ -67,8 +67,8 @@ public protocol ErasingStorageEngine: StorageEngine {
     /// The number of deleted sessions with text that is still in the files; any thread may read it.
     var sessionsToEraseCount: Int { get }
 
-    /// Warnings for the log of a start, each with its remedy: deleted text that may be in the files, and data that
-    /// other users may read.
+    /// Warnings to log when the server starts, each with its remedy: deleted text that may be in the files, and data
+    /// that other users may read.
     ///
     /// They are valid right after `start()`.
     var startNotices: [String] { get }

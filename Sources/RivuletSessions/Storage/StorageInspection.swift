@@ -1,6 +1,6 @@
 public import RivuletStores
 
-/// Reads a store that another server may be using, and writes nothing.
+/// Reads the sessions and items of a storage that another server may be using, and writes nothing.
 ///
 /// Calls block, and are made one at a time. A concurrent write may be seen or not. Each session is read as it was at
 /// one moment.

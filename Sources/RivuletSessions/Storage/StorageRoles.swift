@@ -25,8 +25,8 @@ public protocol LogStorage: Sendable {
     /// Appends entries and keeps idempotency records, all or nothing; both are durable when the request is answered.
     ///
     /// The versions are contiguous and begin after `point`; anything else is a conflict. An empty array leaves the log
-    /// as it is, and is answered like any append. With `.creating` the session is still created. Idempotency records
-    /// are kept in any case.
+    /// unchanged, and is answered like any append. With `.creating`, an empty array creates the session too. The
+    /// idempotency records are kept in any case.
     func append(
         _ key: SessionKey,
         at point: AppendPoint,
@@ -37,13 +37,14 @@ public protocol LogStorage: Sendable {
 
     /// Stores a snapshot of the state at `head.version` and drops the part of the log that is not needed any more.
     ///
-    /// `keeping` says which entries are needed. Entries are dropped up to the newest snapshot before the needed ones,
-    /// so that `past` can make the state before each kept entry. Without such a snapshot no entry is dropped. Older
-    /// snapshots are dropped as well. An entry after this snapshot is never dropped, whatever `keeping` says.
+    /// `keeping` says which entries are needed. Entries are dropped only up to the newest snapshot before the needed
+    /// entries, so that `past` can make the state before each kept entry. Without such a snapshot no entry is dropped.
+    /// Older snapshots are dropped as well. An entry after this snapshot is never dropped, even if `keeping` does not
+    /// need it.
     ///
-    /// The snapshot replaces another one of its version and schema. A snapshot of its version and an older schema stays
-    /// beside it, for `past`, as long as that version can be read. If there are several of these, the snapshot of the
-    /// oldest schema stays.
+    /// The snapshot replaces a stored snapshot with the same version and schema. A stored snapshot with the same
+    /// version and an older schema stays, for `past`, as long as that version can be read. Of several such snapshots,
+    /// only the one with the oldest schema stays.
     ///
     /// `head` is the current head or an earlier one of the same epoch; anything else is a conflict. The request is
     /// answered with the current head, and the snapshot is durable then.
@@ -106,8 +107,8 @@ public protocol PastStorage: Sendable {
 public protocol AnswerStorage: Sendable {
     /// Finds the idempotency record that was kept under this id, for exact retries; nil if there is none.
     ///
-    /// It may be older than every `IdempotencyRecords.droppingBefore` so far, because engines drop records at times of
-    /// their own.
+    /// The record may be older than `IdempotencyRecords.droppingBefore` of earlier appends, because an engine may drop
+    /// records later.
     func idempotencyRecord(
         _ key: SessionKey,
         epoch: String,
@@ -137,17 +138,17 @@ public protocol SessionDirectory: Sendable {
 
 /// Starts and closes an engine, and probes it.
 public protocol StorageLifecycle: Sendable {
-    /// Opens the store, and refuses to run with an unsafe one; blocks, and is called once before anything else.
+    /// Opens the stored data, or refuses it if it is unsafe; blocks, and is called once before anything else.
     ///
-    /// - Throws: `.unavailable` if the store cannot be opened or belongs to another server. `.incompatible` if it
-    ///   was written by a newer version or a setting is unsafe. `.corrupt` if it is damaged as a whole. `.closed`
-    ///   after `close()`. The text names the location and the remedy.
+    /// - Throws: `.unavailable` if the data cannot be opened or belongs to another server. `.incompatible` if a newer
+    ///   version wrote the data or a setting is unsafe. `.corrupt` if the data as a whole is damaged. `.closed` after
+    ///   `close()`. The text names the location and the remedy.
     func start() throws(StorageError)
 
     /// Commits a small write of its own, to test that the engine can commit now.
     func probe(reply: @escaping StorageReply<Void>)
 
-    /// Closes the store; blocks until every accepted request has been answered.
+    /// Closes the engine; blocks until every accepted request has been answered.
     ///
     /// Later requests answer `.closed`.
     func close()

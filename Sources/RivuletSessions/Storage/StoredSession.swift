@@ -38,7 +38,8 @@ public struct StoredSession: Hashable, Sendable {
 public struct RetainedLog: Hashable, Sendable {
     /// The oldest version with a kept entry; the version after the head's if no entry is kept.
     ///
-    /// It may precede the newest snapshot, because entries are kept longer for readers that resume and for the past.
+    /// It may precede the newest snapshot, because entries are kept longer, for streams that resume and for reads of
+    /// earlier versions.
     public let from: UInt64
     /// The time of that entry, in milliseconds since 1970-01-01T00:00:00Z; nil if no entry is kept.
     public let since: Int64?
@@ -55,7 +56,7 @@ public struct RetainedLog: Hashable, Sendable {
 
 /// The conditions that an entry of a log must meet to be needed; all three must hold.
 public struct LogKeeping: Hashable, Sendable {
-    /// The version of the first needed entry; 0 and 1 stand for the first entry of all.
+    /// The version of the first needed entry; 0 and 1 both mean the first entry of the log.
     public let from: UInt64
     /// The earliest time of a needed entry, in milliseconds since 1970-01-01T00:00:00Z.
     public let since: Int64
@@ -71,7 +72,7 @@ public struct LogKeeping: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The first version of the newest entries that fit `bytes` together.
+    /// The oldest version from which all entries up to the newest one fit in `bytes` together.
     ///
     /// `sizes` has the entries from the newest one to the oldest.
     package func firstWithinBytes(_ sizes: some Sequence<(version: UInt64, bytes: Int)>) -> UInt64 {

@@ -1,6 +1,7 @@
 import RivuletObservation
 
-/// The changes of a document, the state or one of its views, that stay in memory for streams that resume.
+/// The changes of a document that stay in memory for streams that resume; the document is the state or one of its
+/// views.
 struct ChangeHistory {
     /// The last changes, with their values.
     private(set) var tail: ChangeTail
@@ -24,8 +25,8 @@ struct ChangeHistory {
 
     /// Records visible changes.
     ///
-    /// The states themselves are not kept: a state with a second reference cannot finish the deferred work of its last
-    /// event.
+    /// The states themselves are not kept: while a second reference to a state exists, the state cannot complete the
+    /// bookkeeping that its last event left.
     mutating func record(_ changes: [StateChange], at position: Cursor.Position, hasUnlogged: Bool) {
         tail.append(VisibleChange(position: position, changes: changes, hasUnlogged: hasUnlogged))
         index.record(changes, at: position)

@@ -27,7 +27,7 @@ struct FanOutPlan<Watcher: Hashable & Sendable> {
     private let trie: PathTrie<Watcher>
     private let old: ReadableDocument
     private let new: ReadableDocument
-    /// The items of the compared paths; nil for a path with the same value before and after.
+    /// The index in `items` of each compared path; nil for a path with the same value before and after.
     private var compared: [PathText: Int?] = [:]
 
     init(
@@ -96,7 +96,8 @@ struct FanOutPlan<Watcher: Hashable & Sendable> {
         var whole: Set<Watcher> = []
         var item: Int?
         var unplaced: Int?
-        // Outer paths come first: a watcher of a collection and of one of its elements sees the element's index.
+        // Outer paths come first, so that a watcher of both a collection and one of its elements sees the element's
+        // index.
         for match in matches {
             let watchers = trie.watchers(of: match.id)
             let fresh = whole.isEmpty ? watchers : watchers.subtracting(whole)

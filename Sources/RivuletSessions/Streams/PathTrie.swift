@@ -43,13 +43,13 @@ struct PathTrie<Watcher: Hashable & Sendable>: Sendable {
         var visits = 0
     }
 
-    /// The watched paths that a change affects, in the cases that need no full match.
+    /// The result of a cheap search for the watched paths that a change affects.
     enum Reach {
         /// No watched path.
         case nothing
         /// A single watched path, which is at or above the changed one.
         case one(NodeID, isAbove: Bool)
-        /// Perhaps several paths: `match` returns them.
+        /// Perhaps several watched paths; only `match` can find them.
         case several
     }
 

@@ -148,8 +148,8 @@ final class SessionStreams {
 
     /// Adds a stream, which begins with a snapshot or, if there is a reason, with a reset.
     ///
-    /// If streams of the group began a moment ago, the stream gets the same bytes, and one change that leads from them
-    /// to the current state.
+    /// If streams of the group began a moment ago, the stream gets the snapshot that they got, and one change that
+    /// leads from it to the current state.
     ///
     /// - Parameters:
     ///   - subscriber: The stream.
@@ -189,7 +189,7 @@ final class SessionStreams {
 
     /// Sends a written snapshot to the streams that wait for it, as many as one turn has time for.
     ///
-    /// If there is a refusal, all these streams are refused instead.
+    /// If `refusal` is not nil, all these streams are refused instead.
     func didWrite(
         _ event: StreamEvent,
         of writing: SnapshotWriting,
@@ -345,7 +345,7 @@ final class SessionStreams {
         environment.sink.deliver(event, to: id, loops: group.loops)
     }
 
-    /// The group, if it is sent an event now; otherwise nil.
+    /// The group; nil if its pace delays the event.
     private func dueGroup(_ id: GroupID) -> StreamGroup? {
         guard let group = members[id] else { return nil }
         guard group.pace != nil else { return group }

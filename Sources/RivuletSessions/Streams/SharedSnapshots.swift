@@ -9,7 +9,7 @@ package struct SharedSnapshots {
     static let ageMax = Duration.seconds(1)
     /// A snapshot below this size is written for each stream.
     package static let bytesMin = 4_096
-    /// The most bytes of all kept snapshots; one snapshot of a state of the default `stateBytesMax` fits.
+    /// The most bytes of all kept snapshots; one snapshot of a state with the default `stateBytesMax` bytes fits.
     private static let bytesMax = 25_165_824
     /// A change is sent after a snapshot only if it has less than a quarter of the snapshot's bytes.
     private static let bridgeShare = 4

@@ -1,7 +1,7 @@
 import RivuletObservation
 
-/// The changes of a dispatch as the watchers of a document see them, if they affect one watched path and nothing below
-/// it.
+/// The changes of a dispatch as the watchers of a document see them, if the changes affect one watched path and nothing
+/// below it.
 ///
 /// Nearly all dispatches are of this kind. This type reads no document and makes no tables; `FanOutPlan` does the same
 /// for any dispatch, at ten times the cost.

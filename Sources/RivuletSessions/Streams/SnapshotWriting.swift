@@ -12,7 +12,7 @@ struct SnapshotWriting: Sendable {
     let prepare: @Sendable (StreamEvent) -> Void
     /// The number of earlier attempts.
     ///
-    /// An attempt fails if the state changes too much while the snapshot is written. One `change` event could then not
+    /// An attempt fails if the state changes too much while the snapshot is written. Then one `change` event cannot
     /// lead from the snapshot to the present state.
     private(set) var tries = 0
 

@@ -76,7 +76,7 @@ struct StreamMembership {
         return .waiting
     }
 
-    /// Makes a stream that waited a member of its group.
+    /// Adds a stream to the members of the group for which it waited.
     mutating func didWait(_ stream: StreamID, in id: GroupID) {
         waitingCount -= 1
         groups[id]?.add(loop: stream.loop)
@@ -93,7 +93,7 @@ struct StreamMembership {
         return groups[id]?.pace?.takePending(at: now)
     }
 
-    /// Takes the streams of a group that become members now; nil for `now` takes all of them.
+    /// Takes the waiting streams of a group that become members now; if `now` is nil, takes all waiting streams.
     mutating func takeWaiting(of id: GroupID, at now: Duration?) -> [StreamPace.Waiting] {
         guard let now else { return groups[id]?.pace?.takeAllWaiting() ?? [] }
         return groups[id]?.pace?.takeWaiting(at: now) ?? []
@@ -124,7 +124,7 @@ struct StreamMembership {
 
 /// The key of a group, and the number of its members on each loop.
 ///
-/// The loops know the members themselves.
+/// Only the loops know the members themselves.
 struct StreamGroup {
     let key: StreamGroupKey
     /// The pace of the group's events; nil if members are sent each change at once.

@@ -10,15 +10,15 @@ struct StreamPace {
         let position: Cursor.Position
         /// The earliest time for the stream's next change.
         ///
-        /// If the stream was sent a change when it came, this is one interval later. If not, it is the time at which it
-        /// came.
+        /// If the stream was sent a change when it came, this is one interval after it came. If not, it is the time at
+        /// which the stream came.
         let earliest: Duration
     }
 
     let interval: Duration
     /// The time at which the group was last sent an event.
     private var lastSent: Duration?
-    /// The position of the members if they were not sent later changes yet; otherwise nil.
+    /// The position of the members if later changes wait to be sent to them; nil if no changes wait.
     private(set) var pending: Cursor.Position?
     /// The waiting streams in the order in which they came.
     private(set) var waiting: [Waiting] = []

@@ -9,7 +9,9 @@ package struct StreamTopic: Hashable, Sendable {
     /// The key paths; an empty array means the whole document.
     package let paths: [JSONPointer]
     package let format: StreamFormat
-    /// The least time between two changes, which are merged meanwhile; nil if each change is sent at once.
+    /// The least time between two `change` events; changes meanwhile are merged.
+    ///
+    /// Nil means that each change is sent at once.
     package let interval: Duration?
     /// True if the paths differ from the paths with which the stream was opened; its cursors then name the paths.
     package let isRepathed: Bool

@@ -9,7 +9,9 @@ struct RestoredState<Definition: AppDefinition>: Sendable {
     let state: State
     /// The bytes of the log after the snapshot.
     let tailBytes: Int
-    /// True if the session was stored in an earlier shape; a snapshot in this shape then precedes any new log entry.
+    /// True if the session was stored in an earlier schema version.
+    ///
+    /// A snapshot in this build's schema then precedes any new log entry.
     let isMigrated: Bool
     /// The document that a migration made; nil when there was none.
     let migrated: JSONValue?
@@ -93,8 +95,7 @@ struct RestoredState<Definition: AppDefinition>: Sendable {
         for change in try [StateChange](logJSON: entry.changes) { try replay(change, on: &state) }
     }
 
-    /// Applies the changes of an entry, except for transient ones; errors name the key path, and the byte in the text
-    /// of all changes.
+    /// Applies the changes of an entry, except for transient ones; an error has the key path, and its offset in `text`.
     private static func replay(_ text: [UInt8], on state: inout State) throws(JSONError) {
         for (index, change) in try [StateChange](logJSON: text).enumerated() where !change.isTransient {
             do throws(JSONError) {
@@ -114,7 +115,8 @@ struct RestoredState<Definition: AppDefinition>: Sendable {
         do throws(JSONError) {
             try state._$apply(change.operation, at: path.tokens[...], index: change.index, json: &reader)
         } catch {
-            // The app no longer has this field: the log keeps it, and the state ignores it, as with snapshots.
+            // If the app no longer has this field, the change is ignored, like such a field of a snapshot. The log
+            // keeps the change.
             guard State.jsonSchema.accepts(path: path.tokens[...], checksIDs: false) else { return }
             throw error
         }

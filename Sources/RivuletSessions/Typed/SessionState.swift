@@ -31,7 +31,8 @@ protocol SessionState: AnyObject {
 
     // MARK: - Applying events
 
-    /// Decodes the events of a request, or makes the event of the binding at its key path from a value.
+    /// Decodes the events of a request; if the request has a bound path, the path's binding makes the event from the
+    /// body.
     func decode(_ request: DispatchRequest, eventsMax: Int) throws(SessionError) -> DecodedEvents
     /// Applies events to a copy of the state.
     ///
@@ -156,7 +157,7 @@ protocol SessionEffectHost: AnyObject {
 struct DecodedEvents {
     let box: OpaqueBox
     let count: Int
-    /// True if any of the events asks to be durable.
+    /// True if any of the events is durable (`AppEvent.persist`).
     let persists: Bool
     /// The coercions of the values in the events.
     var records: CoercionRecords?

@@ -147,8 +147,8 @@ final class TypedState<Definition: AppDefinition>: SessionState {
 
     private func copy(of state: OpaqueBox, settles: Bool) -> TypedBox<State> {
         let before = self.state(state)
-        // The head and the readers share the box, and the readers have finished with the marks of the last event. While
-        // several states are under way, a box must not change, because a failure rolls back to it.
+        // With `settles`, the head is the visible state, and the readers no longer need the marks of its last event.
+        // Without it, the box must not change, because a failed commit may roll back to it.
         if settles { before.settle() }
         return before.copy()
     }
@@ -229,7 +229,7 @@ final class TypedState<Definition: AppDefinition>: SessionState {
 
     func begin(_ effects: AnyObject, chain: EffectChain?) {
         guard let effectHost else { return }
-        // SAFETY: every list of effects that a session has comes from here.
+        // SAFETY: every list of effects that a session has was made by its own `TypedState`.
         let list = unsafe unsafeDowncast(effects, to: EffectList<Event>.self)
         let driver = driver ?? EffectDriver(surroundings, host: self, report: effectHost.effectReport)
         self.driver = driver
@@ -414,8 +414,8 @@ final class TypedBox<Value>: OpaqueBox {
 
     /// Returns a box of the same type with another value.
     ///
-    /// Code that is compiled for all apps makes the metadata of a generic type anew each time that it names the type. A
-    /// copy of a box already has the metadata.
+    /// Code that is compiled for all apps makes the metadata of a generic type again each time that it names the type.
+    /// A copy of a box already has the metadata.
     func another(_ value: consuming Value) -> TypedBox {
         let box = copy()
         box.value = value
