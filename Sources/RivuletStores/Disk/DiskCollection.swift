@@ -2,7 +2,7 @@ internal import Crypto
 internal import FoundationEssentials
 import RivuletBase
 
-/// A collection in its own folder, with the known state of its keys.
+/// A collection in its own folder, and the keys that its files have.
 struct DiskCollection {
     private let folder: DiskFolder
     /// Nil until the files have been read.

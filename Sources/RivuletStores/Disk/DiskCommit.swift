@@ -1,6 +1,6 @@
 import RivuletBase
 
-/// The keys of a collection of files, as far as they are known.
+/// The keys that the files of a collection have.
 struct DiskKeys {
     /// The items that can be read.
     var items: [ByteText: Identity] = [:]
@@ -27,7 +27,7 @@ struct DiskCommit {
     /// The existing files that the commit removes and does not also write.
     var removals: Set<DiskItemName> { removed.subtracting(puts.keys.map { DiskItemName($0.text) }) }
 
-    /// Creates the commit of changes in their order.
+    /// Creates a commit that makes the changes in their order.
     init(_ changes: [ItemChange], to keys: DiskKeys, time: Int64) {
         self.keys = keys
         before = keys

@@ -128,8 +128,8 @@ struct DiskFolder {
 
     /// Releases the lock that `lock` returned.
     static func unlock(_ descriptor: Int32) {
-        // A child process that is being spawned has a copy of the descriptor until it runs, so closing this
-        // descriptor does not suffice.
+        // A child process that is being spawned has a copy of the descriptor until its program runs. Closing this
+        // descriptor alone would not release the lock.
         _ = flock(descriptor, LOCK_UN)
         _ = close(descriptor)
     }

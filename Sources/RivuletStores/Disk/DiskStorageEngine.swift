@@ -5,11 +5,11 @@ internal import Synchronization
 
 /// Stores each document in its own file, below a directory that only one engine uses at a time.
 ///
-/// Use it for a few thousand documents that are large, or that other programs read as files. For many small documents
-/// a database is faster. Requests are answered one after the other on one thread. A commit is on disk when it is
+/// Use it for a few thousand documents that are large, or that other programs read as files. For many small documents a
+/// database is faster. Requests are answered one after the other on one thread. A commit is on disk when it is
 /// answered. It is all or nothing, even if the process crashes, because a commit of several files uses a journal. File
 /// names are digests of the keys, never the keys. Files and folders with other names are left alone. A missing
-/// directory counts as empty. The first commit that stores a document creates it.
+/// directory is read as empty, and the first commit that stores a document creates the directory.
 ///
 /// Source: <Tests/Rows/Systems.md#e-28>.
 public final class DiskStorageEngine: ItemStorage {
@@ -30,7 +30,7 @@ public final class DiskStorageEngine: ItemStorage {
         var collections: [ByteText: DiskCollection] = [:]
         /// The lock of the directory; nil before the directory is locked.
         var lock: Int32?
-        /// The reason that all further requests are refused.
+        /// The error with which all further requests are refused; nil if they are accepted.
         var fault: ItemStorageError?
     }
 

@@ -13,7 +13,7 @@ package struct ItemAnswer: Sendable {
 }
 
 extension ItemAnswer {
-    /// The number of a digest's bytes in a tag.
+    /// The number of bytes of the digest that a tag has.
     private static let tagBytes = 12
 
     /// Creates the answer of an item in the form in which its store would write it now.

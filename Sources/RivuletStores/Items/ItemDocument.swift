@@ -21,8 +21,8 @@ package enum ItemDocument {
 
     /// Returns a canonical text, with unordered content in a fixed order.
     ///
-    /// Equal items have equal texts in every process. Returns nil if the item has no such content; its plain JSON is
-    /// then the same text.
+    /// Equal items have equal texts in every process. Returns nil if the item has no unordered content; its plain JSON
+    /// is then the canonical text.
     static func canonicalText(of item: some Encodable) -> [UInt8]? {
         var writer = JSONWriter(includesTransient: false)
         writer.isCanonical = true

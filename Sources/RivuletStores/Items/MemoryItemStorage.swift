@@ -26,8 +26,8 @@ public final class MemoryItemStorage: ItemStorage {
     public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
         let (now, name) = (clock(), ByteText(collection))
         let isDone = collections.withLock { collections in
-            // The documents are counted before any change. A commit is made in place, so its cost depends only on its
-            // changes.
+            // The limit is checked before any change. So the changes can be made in place, at a cost that depends only
+            // on their number.
             guard hasRoom(for: changes, in: collections[name] ?? KeyedTree()) else { return false }
             Self.make(changes, in: &collections[name, default: KeyedTree()], at: now)
             return true
@@ -65,7 +65,7 @@ public final class MemoryItemStorage: ItemStorage {
         if items.count + changes.count <= itemsMax { return true }
         var count = items.count
         var isEmptied = false
-        // For each changed key: true if the key exists after the changes so far.
+        // The changed keys; true for a key that exists after the changes so far.
         var isThere: [ByteText: Bool] = [:]
         for change in changes {
             switch change {

@@ -1,7 +1,8 @@
 // This file has the short forms of changes that depend on the present value of a securely stored value.
 
 // Each function exists twice, suspending and blocking. All throw the errors of `set`, and `couldNotAccessKeychain` if
-// no key opens the stored value. A new value would overwrite the stored value, which an older key may still open.
+// no key opens the stored value. Otherwise a new value would overwrite the stored value, which a key that was not given
+// may still open.
 
 extension SecurelyStoredValue {
     /// Replaces the part of the value at a key path, and stores the value.

@@ -153,9 +153,9 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
         _ = try box.changeNow { _ in value }
     }
 
-    /// Removes the value, also one that cannot be opened.
+    /// Removes the value, even if it cannot be opened.
     ///
-    /// Without a value nothing happens, and streams get nothing.
+    /// If there is no value, nothing happens, and streams get nothing.
     ///
     /// - Throws: ``ItemStorageError``. Nothing has changed then.
     public func remove() async throws {

@@ -5,7 +5,7 @@ import Synchronization
 /// Removed items, and the array that a reader of all items has made, take O(n) to free. Neither the store's lock nor
 /// the storage's thread should be held for that time.
 final class EarlierContents<Item: StorableItem>: Sendable {
-    /// The count of items from which a task frees them.
+    /// The number of items from which on a task frees the contents.
     ///
     /// Freeing fewer items takes less time than a task.
     private static var taskCountMin: Int { 1_024 }
@@ -21,7 +21,7 @@ final class EarlierContents<Item: StorableItem>: Sendable {
     }
 
     private func drop() {
-        // Taken out first: the contents are freed at the end of this function, by this thread.
+        // The contents are taken out under the lock, and freed at the end of this function, without the lock.
         let earlier = contents.withLock { $0.take() }
         withExtendedLifetime(earlier) {}
     }

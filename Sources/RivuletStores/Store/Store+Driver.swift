@@ -9,8 +9,8 @@ import Synchronization
 extension Store {
     /// Waits until the store has loaded; returns at once if it has.
     ///
-    /// A store loads once. If the load failed, each call throws its error until an operation has made the store load
-    /// again.
+    /// A store loads once. If the load failed, each call throws the error of the load, until an operation has made the
+    /// store load again.
     ///
     /// - Throws: ``ItemStorageError``, the reason that the collection cannot be read; ``StoreError/busy(detail:)``.
     /// Source: <Tests/Rows/Systems.md#e-05>.
@@ -27,7 +27,7 @@ extension Store {
         }
     }
 
-    /// Calls the reply as soon as the items are those of the storage; for callers that do not wait.
+    /// Calls the reply when the latest load of the items has ended; for callers that do not wait.
     package func whenLoaded(_ reply: @escaping StoreReply) {
         do {
             if let result = try machine.withLock({ machine throws(StoreError) in try machine.askForContents(reply) }) {
@@ -38,11 +38,11 @@ extension Store {
         }
     }
 
-    /// Carries out the pending actions, unless another thread does so.
+    /// Carries out the pending actions, unless a thread is already doing so.
     ///
-    /// Only one thread does so at a time, so that commits reach the storage in order, and events and answers reach
-    /// their receivers in order. A storage that answers at once calls this function while it runs. The inner call
-    /// returns at once, and the outer call handles the answer in its next turn.
+    /// Only one thread carries out actions at a time, so that commits reach the storage in order, and events and
+    /// answers reach their receivers in order. A storage that answers at once calls this function while it runs. The
+    /// inner call returns at once, and the outer call handles the answer in its next turn.
     func drive() {
         guard machine.withLock({ $0.beginDriving() }) else { return }
         while let action = machine.withLock({ $0.next() }) {

@@ -41,6 +41,8 @@ package struct StoreUpdate<Item: StorableItem>: Sendable {
     package var removed: [Item] = []
     /// True if the step of an `insert` removed all items before it inserted items.
     package var removesAll = false
-    /// The number of bytes of the keys and documents of the event's items, without items that were not in the store.
+    /// The number of bytes of the keys and documents of the items in this update.
+    ///
+    /// An item to be removed that was not in the store adds nothing.
     package let byteCount: Int
 }

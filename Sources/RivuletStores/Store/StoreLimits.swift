@@ -24,7 +24,7 @@ public struct StoreLimits: Hashable, Sendable {
     /// The most bytes of keys and documents in the events that are kept for subscribers that resume.
     public var historyBytesMax: Int
 
-    /// Creates limits that suit most stores; a limit below 1 counts as 1.
+    /// Creates limits that suit most stores; a limit below 1 is raised to 1.
     public init(
         bytesMax: Int = 256 << 20,
         requestsMax: Int = 10_000,

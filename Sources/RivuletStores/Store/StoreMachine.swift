@@ -154,7 +154,7 @@ extension StoreMachine {
 extension StoreMachine {
     /// Returns true if the caller must carry out the actions of ``next()`` until it returns nil.
     ///
-    /// Otherwise another thread does so.
+    /// Otherwise another thread is already carrying them out.
     mutating func beginDriving() -> Bool {
         if isDriven { return false }
         isDriven = true
@@ -313,7 +313,7 @@ extension StoreMachine {
         loadReplies = []
         switch result {
         case .success(let found):
-            // A version stands for one list of items. A second read may give other items.
+            // Each version belongs to one list of items, and a second read may give another list.
             if hasLoaded { version += 1 }
             (phase, hasLoaded) = (.open, true)
             replaceContents(with: found)

@@ -64,7 +64,7 @@ package struct StoreRequest<Item: StorableItem>: Sendable {
     func bytesAfter(_ contents: StoreContents<Item>) -> Int {
         var bytes = contents.bytes
         var isEmptied = false
-        // For each changed key: the bytes of its item after the steps so far.
+        // The bytes of the item of each changed key after the steps so far.
         var sizes: [ByteText: Int] = [:]
         func set(_ key: ByteText, _ size: Int) {
             let before = sizes.updateValue(size, forKey: key) ?? (isEmptied ? 0 : contents.size(of: key) ?? 0)

@@ -79,7 +79,7 @@ public final class StoredValue<Item: Codable & Sendable>: Sendable {
     /// Stores a value, which is on disk on return.
     ///
     /// - Throws: ``ItemStorageError`` or ``StoreError``. Nothing has changed then. A value that could not be read again
-    ///   after a restart is an error too, such as a value with a transient field without an initial value.
+    ///   after a restart is an error too. An example is a value with a transient field that has no initial value.
     public func set(_ value: Item) async throws {
         try await edit { _ in value }
     }

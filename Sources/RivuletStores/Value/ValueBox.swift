@@ -13,7 +13,9 @@ struct ValueCodec<Value: Sendable>: Sendable {
     ///
     /// - Throws: The error of the document.
     let value: @Sendable ([UInt8]?) throws -> Value
-    /// Returns true if a readable document must be written again, because the same value has another document now.
+    /// Returns true if a readable document is outdated, because the codec now writes the same value in another way.
+    ///
+    /// An example is a document that an older key sealed.
     ///
     /// - Throws: The errors of `value`.
     var isOlder: @Sendable ([UInt8]) throws -> Bool = { _ in false }
@@ -23,11 +25,11 @@ struct ValueCodec<Value: Sendable>: Sendable {
 
 /// The relation of the stored document to the value.
 package enum StoredCondition {
-    /// There is no document, or the value's current document.
+    /// No document is stored, or the stored document is up to date.
     case current
-    /// There is an older document of the same value, such as one that an older key sealed.
+    /// The stored document has the same value in an outdated form, such as a document that an older key sealed.
     case older
-    /// There is a document that cannot be read.
+    /// The stored document cannot be read.
     case unreadable
 }
 
@@ -307,7 +309,7 @@ package final class ValueBox<Value: Sendable>: Sendable {
     }
 
     private func report(_ fault: String) {
-        logger.error("a stored value cannot be read, and counts as absent: \(fault)", metadata: ["key": "\(key)"])
+        logger.error("a stored value cannot be read, and is treated as absent: \(fault)", metadata: ["key": "\(key)"])
     }
 
     private func run(_ job: Job, on before: Value, _ standing: StoredStanding) {
