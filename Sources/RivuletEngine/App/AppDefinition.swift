@@ -3,7 +3,8 @@ import RivuletObservation
 /// An app that a server hosts: its effects, its views, its bindings and its stored documents.
 ///
 /// Rivulet has one state per session and calls these methods for one event at a time, in the order of acceptance. An
-/// app with stores, values or secrets is a `SharingApp`; in any other app they do not compile.
+/// app with stores, values or secrets is a `SharingApp`; in any other app, the declarations of these resources do not
+/// compile.
 public protocol AppDefinition<State, Event>: SharedApp {
     /// The version of the stored document's shape, 1 to 4,294,967,295, stored with each session.
     ///

@@ -1,10 +1,11 @@
-// This file makes a two-part state of tracked halves a tracked state, as `@ObservableState` would.
+// This file makes an `AppState` with tracked halves a tracked state, as `@ObservableState` would do.
 
 public import RivuletJSON
 public import RivuletObservation
 
 // The macro cannot generate this code. For a generic field it generates one set of accessors, but tracked halves need
-// other accessors than plain halves. The compiler prefers these accessors wherever it knows the halves.
+// other accessors than plain halves. The compiler prefers these accessors wherever it knows that the halves are
+// tracked.
 extension AppState where Persistent: ObservableState, Transient: ObservableState {
     /// The persistent half.
     ///
@@ -91,7 +92,7 @@ where Persistent: ObservableState, Transient: ObservableState {
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Finishes deferred work of the halves that the last run wrote.
+    /// Completes the deferred work of the halves that the last run of the change recorder wrote.
     @inlinable
     public mutating func _$settle() {
         guard _$observationRegistrar.beginSettling() else { return }

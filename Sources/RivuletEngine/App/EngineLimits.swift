@@ -19,7 +19,7 @@ public struct EngineLimits: Sendable, Hashable {
     /// The most dispatches that wait in one session; a further dispatch is answered 503.
     public var queuedDispatchesMax: Int
 
-    /// Creates limits; the defaults are those of the documentation.
+    /// Creates limits with the documented defaults.
     public init(
         effectTimeMax: Duration = .seconds(30),
         effectsUnderWayMax: Int = 100,

@@ -1,6 +1,6 @@
 /// The one thread (an event loop) on which the sessions of a shard run.
 ///
-/// For a manager it is an isolation that runs one job at a time.
+/// A manager's executor is an isolation that runs one job at a time.
 package protocol SessionExecutor: AnyObject, Sendable {
     /// True if the caller is on that thread.
     var isCurrent: Bool { get }
@@ -12,7 +12,7 @@ package protocol SessionExecutor: AnyObject, Sendable {
     @discardableResult
     func post(_ job: @escaping @Sendable () -> Void) -> Bool
 
-    /// Runs a job with a reply that the thread waits for.
+    /// Runs a job that brings a reply for which the thread waits.
     ///
     /// A full mailbox accepts the job, too. Each reply answers a request, and the number of requests is bounded.
     ///
@@ -54,7 +54,7 @@ package final class LoopBound<Value>: @unchecked Sendable {
         executor.post { job(self.onExecutor) }
     }
 
-    /// Passes the value to a job with a reply that the executor's thread waits for.
+    /// Passes the value to a job that brings a reply for which the executor's thread waits.
     ///
     /// Returns false if the thread has ended.
     @discardableResult

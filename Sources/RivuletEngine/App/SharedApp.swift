@@ -23,16 +23,16 @@ public protocol SharedApp<State, Event>: Sendable {
     ///
     /// Each reducer gets the state as the previous reducer left it.
     ///
-    /// By default there is one reducer, which calls `reduce(into:event:)`. An app's own list replaces it; that function
-    /// is then called only by a reducer in the list.
+    /// By default there is one reducer, which calls `reduce(into:event:)`. An app's own list replaces the default:
+    /// `reduce(into:event:)` is then called only if a reducer in the list calls it.
     var reducers: [AnyReducer<State>] { get }
 
     /// Applies the event to the state.
     ///
     /// The function is pure: it may run again for the same event.
-    /// - Throws: An ``EventRejection`` to reject the event: nothing has changed then, and the sender gets its
-    ///   message. Any other error is a bug of the app: nothing has changed either, the error is logged, and the
-    ///   sender learns only that there was an error.
+    /// - Throws: An ``EventRejection`` to reject the event: nothing has changed then, and the sender gets its message.
+    ///   Any other error is a bug of the app: nothing has changed either. The error is logged, and the sender does not
+    ///   get its text.
     func reduce(into state: inout State, event: Event) throws
 }
 

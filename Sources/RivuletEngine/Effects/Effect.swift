@@ -41,9 +41,9 @@ public struct Effect<Event: AppEvent>: Sendable {
 
     /// Runs asynchronous work, which dispatches events by a call of its argument: `.run { dispatch in … }`.
     ///
-    /// No event waits for the work, so other events may be reduced before the work dispatches its own. The work may
-    /// last as long as the session is in memory, and keeps the session there: give the work a time limit of its own.
-    /// Events of cancelled work are dropped.
+    /// No event waits for the work, so other events may be reduced before the work dispatches its own. The work keeps
+    /// the session in memory until it returns, so give the work a time limit of its own. Events of cancelled work are
+    /// dropped.
     /// - Parameters:
     ///   - work: The work. Its error is logged, unless there is a handler or the error is a `CancellationError`.
     ///   - handler: Handles the error instead.
@@ -55,7 +55,7 @@ public struct Effect<Event: AppEvent>: Sendable {
         .run(.besideEvents, work, catch: handler)
     }
 
-    /// Runs asynchronous work in an order that is named: `.run(.beforeNextEvent) { dispatch in … }`.
+    /// Runs asynchronous work with an explicit order: `.run(.beforeNextEvent) { dispatch in … }`.
     ///
     /// With `.beforeNextEvent` the session's next event waits until the work returns. After
     /// `EngineLimits.effectTimeMax` the work is cancelled, and the queue continues. No event waits for work that begins
@@ -92,9 +92,9 @@ public struct Effect<Event: AppEvent>: Sendable {
     /// - Parameters:
     ///   - interval: The time between two ticks.
     ///   - id: The name of the timer, for ``cancel(id:)``.
-    ///   - running: The treatment of effects that run under this id. `.replace` starts the rhythm anew. `.keep` leaves
-    ///     a running timer as it is, with its own interval and event, so an effect may ask for the timer again and
-    ///     again.
+    ///   - running: The treatment of effects that run under this id. `.replace` cancels them, and the new timer begins
+    ///     with a whole interval. `.keep` leaves a running timer as it is, with its own interval and event, so an
+    ///     effect may ask for the timer again and again.
     ///   - event: The event of each tick.
     /// - Returns: The effect that starts the timer.
     public static func every(
@@ -206,7 +206,7 @@ public struct Effect<Event: AppEvent>: Sendable {
 
         /// Runs the body, and passes its error to the handler.
         ///
-        /// - Throws: The error of the body if there is no handler, and a `CancellationError` in any case.
+        /// - Throws: The error of the body if there is no handler; a `CancellationError` even if there is a handler.
         package func run(_ dispatch: EffectDispatch<Event>) async throws {
             do {
                 try await body(dispatch)

@@ -19,7 +19,7 @@ package protocol EffectHost<Event>: AnyObject {
 package final class EffectDriver<Event: AppEvent> {
     private let surroundings: EffectSurroundings
     private weak var host: (any EffectHost<Event>)?
-    /// Reports an error of an effect of the event with this name, even if the host is gone.
+    /// Reports an error of an effect, with the name of the event that had the effect, even if the host is gone.
     private let report: (_ fault: EffectFault, _ eventName: String) -> Void
     private var scheduler: EffectScheduler<Event>
     private var works: [EffectTaskID: Work] = [:]

@@ -2,7 +2,7 @@
 package enum EffectFault: Sendable, CustomStringConvertible {
     /// The body threw this error, and there is no handler.
     case failed(any Error)
-    /// The session waited for this time limit.
+    /// The session waited for the effect until this time limit.
     case timedOut(limit: Duration)
     /// Too many works of the session have not returned yet.
     case tooManyUnderWay(limit: Int)

@@ -1,7 +1,7 @@
 /// The effects of one dispatch, at least one.
 ///
-/// Nearly every dispatch has no effects, and then there is no list. Even the check for an empty array needs the array's
-/// metadata if its element type is the app's.
+/// Nearly every dispatch has no effects, and then there is no list. An array would be slower: even a check for an empty
+/// array needs the array's type metadata if the element type depends on the app.
 package final class EffectList<Event: AppEvent>: Sendable {
     private let last: EventEffect<Event>
     private let earlier: EffectList?

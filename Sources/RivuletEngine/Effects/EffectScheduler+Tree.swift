@@ -45,7 +45,8 @@ extension EffectScheduler {
             switch inFlight {
             case .join: break
             case .cancel: cancel(name)
-            // A kept timer stands for this effect, and a timer never ends by itself.
+            // The timer that is kept takes the place of this effect. It never ends by itself, so a sequence does not
+            // continue after it.
             case .keep: if isRunning(name, outside: parent) { return leave(id, .cut) }
             }
             // The cancellation may have ended the parent too, if the parent is in an effect with the same name.
@@ -57,7 +58,7 @@ extension EffectScheduler {
         }
     }
 
-    /// Returns true if an effect with the name runs that does not contain this node.
+    /// Returns true if an effect with the name runs, other than the effects that contain this node.
     private func isRunning(_ name: EffectID, outside node: NodeID?) -> Bool {
         var running = names[name] ?? []
         var outer = node

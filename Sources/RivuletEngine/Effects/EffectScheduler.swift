@@ -30,7 +30,7 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         let isDetached: Bool
         /// The children, in the order in which they began.
         var children: [NodeID] = []
-        /// True while the node's children are begun.
+        /// True while the node's children are being begun.
         ///
         /// The code that begins a child then handles the child's end itself. A leaf has no children: its value stays
         /// true, and has no meaning.

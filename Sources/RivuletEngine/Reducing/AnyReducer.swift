@@ -27,7 +27,8 @@ public struct AnyReducer<State>: EventReducer {
     ///
     /// It ignores events of other types.
     ///
-    /// The label tells this initialiser from the other one, which would also accept the closure and ignore its result.
+    /// The label distinguishes this initialiser from the other one, which would also accept the closure and ignore its
+    /// result.
     public init<Event: AppEvent>(
         effectsOf event: Event.Type,
         _ reduce: @escaping @Sendable (_ state: inout State, _ event: Event) throws -> Effect<Event>

@@ -3,7 +3,7 @@ package import RivuletObservation
 /// Runs an app's reducers under the change recorder.
 ///
 /// Pure: no clock, no storage, no threads. It is a class because code that is compiled once for all apps would create
-/// the metadata of such a struct at each call.
+/// the metadata of a generic struct at each call.
 package final class EventEngine<Definition: AppDefinition>: Sendable {
     package typealias State = Definition.State
     package typealias Event = Definition.Event

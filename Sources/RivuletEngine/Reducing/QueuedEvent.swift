@@ -6,7 +6,7 @@ import RivuletBase
 public struct QueuedEvent: Sendable {
     /// The event as dispatched.
     public let event: any AppEvent
-    /// An instant, because the uptime in nanoseconds is needed for few events.
+    /// The time as an instant; the uptime is computed only on demand, because few reducers read it.
     private let queued: ContinuousClock.Instant
 
     /// The time at which the event was queued, in nanoseconds of the system's uptime.

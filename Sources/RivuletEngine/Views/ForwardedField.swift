@@ -8,10 +8,10 @@ package import RivuletObservation
 public struct ForwardedField<State, Object: ObservableObject>: Sendable {
     /// The name in the object and in JSON.
     public let name: String
-    /// The path of the value in the state's JSON; nil if the key path goes through anything but fields of states.
+    /// The path of the value in the state's JSON; nil if a property of the key path is not a field of a state.
     ///
-    /// The key path decides, not the state's schema: for the schema, any property name could be an element's id or a
-    /// dictionary's key.
+    /// The types along the key path decide this. The state's schema does not suffice, because it accepts any property
+    /// name as an element's id or a dictionary's key.
     package let storedPath: JSONPointer?
     /// The properties that the key path goes through, `*` for a subscript; nil if they are unknown.
     package let steps: [String]?
@@ -137,7 +137,7 @@ private protocol FieldBox<State, Object>: Sendable {
     func accept<Visitor: FieldVisitor<State, Object>>(_ visitor: Visitor) -> Visitor.Answer
 }
 
-/// An operation on a field that needs the type of its value.
+/// An operation on a field that needs the static type of the field's value.
 private protocol FieldVisitor<State, Object> {
     associatedtype State
     associatedtype Object

@@ -150,7 +150,7 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         return changes
     }
 
-    /// Takes the object's JSON for a field, and returns the field's change if the JSON differs from the JSON before.
+    /// Takes the object's JSON for a field, and returns the field's change if the JSON differs from `before`.
     private func replacement(of field: inout Field, from before: [UInt8]?) -> [StateChange] {
         let json = field.forwarded.json(of: object)
         field.json = json
@@ -169,7 +169,8 @@ extension ForwardedField {
 }
 
 extension String {
-    /// Returns the rest of a pointer's text below another pointer; nil if the pointer is neither equal nor below.
+    /// Returns the rest of this pointer's text after `outer`; nil if this pointer neither equals `outer` nor is below
+    /// it.
     fileprivate func below(_ outer: String) -> String? {
         guard utf8.starts(with: outer.utf8) else { return nil }
         let rest = utf8.dropFirst(outer.utf8.count)

@@ -4,7 +4,7 @@ import Synchronization
 extension Generated {
     /// A weak reference to a view object that any thread can use.
     ///
-    /// Generated code has one.
+    /// Each class with `@StateForwarder` has one.
     public final class ForwarderReceiver<Object: ObservableObject>: Sendable {
         private struct Contents {
             weak var object: Object?

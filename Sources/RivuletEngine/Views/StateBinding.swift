@@ -54,8 +54,8 @@ public struct StateBinding<Event: AppEvent & EventCoding>: Sendable {
 
     /// Refused: the event's first argument is not an id, or its second is not a JSON value.
     ///
-    /// Without this declaration the compiler's error is about tuples. It never runs, because code that calls it does
-    /// not compile.
+    /// Without this declaration the compiler's error is about tuples. This initialiser never runs, because code that
+    /// calls it does not compile.
     @available(
         *,
         unavailable,

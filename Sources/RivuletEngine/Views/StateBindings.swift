@@ -11,7 +11,9 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
         /// The tokens of the binding's path; nil if the path is not a JSON Pointer.
         let tokens: [String]?
 
-        /// Returns the token at the binding's `*` in a path, or "" if the binding has none; nil for another path.
+        /// Returns the token of a path at the position of the binding's `*`.
+        ///
+        /// The token is "" if the binding has no `*`. The result is nil if the path does not match the binding.
         func id(in path: JSONPointer) -> String? {
             guard let tokens, tokens.count == path.tokens.count else { return nil }
             var id = ""
@@ -98,7 +100,8 @@ package struct StateBindings<Event: AppEvent & EventCoding>: Sendable {
 
     /// Returns an event of a binding; nil if no value is known that the binding accepts.
     ///
-    /// The closure does not show its event, so it is called with the state's value or a sample that it accepts.
+    /// Only a call of the binding's closure shows the event. The call gets the state's value or, if the binding does
+    /// not accept that, a sample value.
     private func sampleEvent(of bound: Bound, in state: some JSONCodable) -> Event? {
         var texts: [[UInt8]] = []
         var writer = JSONWriter()

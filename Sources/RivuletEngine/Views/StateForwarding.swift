@@ -45,9 +45,10 @@ public macro StateForwarder(for object: Any.Type, mapping: [(AnyKeyPath, AnyKeyP
 ///
 /// It needs no state manager and no listener.
 ///
-/// The type can be empty: `@StateForwarder(for: CounterView.self, from: CounterApp.State.self, mapping: […])
-/// struct CounterForwarder {}`. The object needs an initialiser with the mapping's labels, in its order. The type
-/// must not be an enum: for a mapping that does not fit the object, Swift 6.3 then shows no error and crashes.
+/// The type can be empty: `@StateForwarder(for: CounterView.self, from: CounterApp.State.self, mapping: […]) struct
+/// CounterForwarder {}`. The object needs an initialiser with the mapping's labels, in its order. The type must not be
+/// an enum. For an enum with a mapping that does not fit the object, the compiler of Swift 6.3 crashes without an error
+/// message.
 @attached(member, names: named(makeObject), named(forward), named(forwardedFields))
 @attached(extension, conformances: StateForwarding)
 public macro StateForwarder(for object: Any.Type, from state: Any.Type, mapping: [(AnyKeyPath, AnyKeyPath)]) =

@@ -56,7 +56,7 @@ package protocol ViewInstance<State>: AnyObject {
 package struct ViewUpdate {
     /// The changes, with the view's own key paths.
     ///
-    /// Each changed value has other JSON than before.
+    /// The JSON of each changed value differs from the JSON before the update.
     package let changes: [StateChange]
     /// Writes the value that the view had at a key path before the update.
     ///
