@@ -23,8 +23,7 @@ enum HTTPBodyDecoder: Sendable {
 
     /// Appends the part of the body that `bytes` hold.
     ///
-    /// - Returns: The number of `bytes` that belong to the body if the body is complete; nil if all of them belong to
-    ///   it and more are needed.
+    /// - Returns: The number of `bytes` that belong to the body, if they complete it; nil if the body needs more bytes.
     /// - Throws: 400, 413 or 431.
     mutating func decode(
         _ bytes: Span<UInt8>,

@@ -15,7 +15,7 @@ package enum HTTPChunk {
         output.append(addingCapacity: headBytesMax) { appendHead(count: count, to: &$0) }
     }
 
-    /// Appends the same to memory that has room for `headBytesMax` bytes.
+    /// Appends the bytes before the data of a chunk to memory that has room for `headBytesMax` bytes.
     package static func appendHead(count: Int, to output: inout OutputSpan<UInt8>) {
         precondition(count > 0, "a chunk of \(count) bytes cannot be written: use HTTPChunk.end to end the body")
         appendHex(count, to: &output)

@@ -3,8 +3,8 @@
 /// It does no I/O and has no clock. After every call, its driver:
 /// 1. executes the action, in a loop as long as `responseFinished` returns another request;
 /// 2. reads or stops reading as `wantsReading` requires, which bounds the bytes that wait behind a slow response;
-/// 3. re-arms its timer if `deadline` differs from the armed one; between two equal deadlines there always is another
-///    one, or none.
+/// 3. re-arms its timer if `deadline` differs from the armed one; an equal value is still the same deadline, because a
+///    new deadline of the same kind never follows directly.
 ///
 /// Requests are passed on one at a time, so responses have the order of their requests. The outcome does not depend on
 /// the division of the bytes into reads. An idle or streaming connection has no heap memory.

@@ -41,8 +41,9 @@ package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// Returns the same refusal with the origin from these header lines.
     func answering(_ headers: HTTPHeaders) -> HTTPRefusal { answering(origins: headers.values(of: "origin")) }
 
-    /// Returns the same refusal with the origin from a head, or from the part that was read; its lines may be
-    /// malformed.
+    /// Returns the same refusal with the origin from a head, or from the part of a head that was read.
+    ///
+    /// The lines of the head may be malformed.
     func answering(head: Span<UInt8>) -> HTTPRefusal {
         let head = [UInt8](copying: head)
         guard let end = head.lastIndex(of: ASCII.lineFeed) else { return self }

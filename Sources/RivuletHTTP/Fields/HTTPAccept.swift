@@ -4,7 +4,7 @@
 package enum HTTPAccept {
     /// Returns true if a media type such as `text/event-stream` is acceptable; without the field, every type is.
     package static func accepts(type: String, in field: String?) -> Bool {
-        // The comparison covers nearly all clients that want one type.
+        // Nearly all clients that want a certain type send only this type.
         field == type || quality(ofType: type, in: field) > 0
     }
 

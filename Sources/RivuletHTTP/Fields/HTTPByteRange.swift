@@ -25,7 +25,7 @@ package enum HTTPByteRange: Hashable, Sendable {
             self = .whole
             return
         }
-        // A number too large for Int is after every end.
+        // A number that is too large for Int lies after the end of every representation.
         let (first, last) = (Int(ends[0]) ?? .max, Int(ends[1]) ?? .max)
         if ends[0].isEmpty {
             self = last == 0 || length == 0 ? .unsatisfiable : .part(max(length - last, 0)..<length)

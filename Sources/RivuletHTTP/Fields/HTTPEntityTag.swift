@@ -2,12 +2,14 @@
 ///
 /// Source: RFC 9110 sections 8.8.3 and 13.1.
 package enum HTTPEntityTag {
-    /// Returns true if an `If-None-Match` field names the tag, by weak comparison or by `*`.
+    /// Returns true if an `If-None-Match` field is `*`, or names the tag by weak comparison.
     package static func matchesWeakly(_ field: String, tag: String) -> Bool {
         names(field) { opaque($0) == opaque(tag) }
     }
 
-    /// Returns true if an `If-Match` field names the tag, by strong comparison, which no weak tag passes, or by `*`.
+    /// Returns true if an `If-Match` field is `*`, or names the tag by strong comparison.
+    ///
+    /// A weak tag never matches by strong comparison.
     package static func matchesStrongly(_ field: String, tag: String) -> Bool {
         names(field) { $0 == tag && !isWeak(tag) }
     }

@@ -9,7 +9,7 @@ package struct HTTPMediaType: Hashable, Sendable {
 
     /// Parses the media type of a `Content-Type` field; nil if it is malformed.
     package init?(_ field: String) {
-        // The media type of nearly every dispatch is not parsed.
+        // Nearly every dispatch has this media type, so it is not parsed.
         if field == "application/json" {
             essence = field
             charset = nil

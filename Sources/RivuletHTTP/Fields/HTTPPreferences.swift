@@ -6,7 +6,7 @@ package struct HTTPPreferences: Hashable, Sendable {
     /// The values by names in lower case; empty for a preference without a value.
     private let values: [String: String]
 
-    /// Parses a `Prefer` field, with its lines joined by commas; nil for a request without one.
+    /// Parses a `Prefer` field, with its lines joined by commas; `field` is nil for a request without this field.
     package init(_ field: String?) {
         guard let field else {
             values = [:]
@@ -22,7 +22,7 @@ package struct HTTPPreferences: Hashable, Sendable {
         self.values = values
     }
 
-    /// The value of a preference, empty if it has none; nil if the client did not send it.
+    /// The value of a preference, empty if it has none; nil if the client did not send the preference.
     ///
     /// `name` is in lower case.
     package subscript(name: String) -> String? { values[name] }

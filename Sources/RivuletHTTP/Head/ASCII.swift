@@ -11,7 +11,9 @@ enum ASCII {
     /// Source: RFC 9110 section 5.6.2.
     static func isToken(_ byte: UInt8) -> Bool { byte < 128 && tokenCharacters[Int(byte)] != 0 }
 
-    /// Returns true if `byte` is allowed in a header value, as all bytes are except control bytes other than tab.
+    /// Returns true if `byte` is allowed in a header value.
+    ///
+    /// A tab is allowed, and so is every byte that is not a control byte.
     ///
     /// Source: RFC 9110 section 5.5.
     static func isText(_ byte: UInt8) -> Bool { byte &- space < delete - space || byte > delete || byte == tab }

@@ -86,7 +86,7 @@ struct HTTPHeadScanner: Sendable {
         while index + 8 <= end {
             // SAFETY: the load is bounds-checked, and any eight bytes are a number.
             let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-            // A byte below space, above "~" or above ASCII sets its highest bit in one of the three.
+            // If a byte is below space or above "~", its highest bit is set in at least one of the three words.
             guard (word | (word &- spaces) | (word &+ ones)) & highBits == 0 else { break }
             index += 8
         }

@@ -62,7 +62,7 @@ enum HTTPTargetParser {
 
     /// Returns true for the bytes of a host; `%` is not allowed.
     ///
-    /// No served name has escapes, and a proxy may read them as another host.
+    /// No host of a server has escapes in its name, and a proxy may decode the escapes to the name of another host.
     private static func isHostByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"),

@@ -1,6 +1,6 @@
 /// A path with two parameters, such as `/v1/apps/*/sessions/*/events`.
 ///
-/// For a path that matches, a request needs no list of its segments.
+/// If a path matches, its two parameters are found without a list of all segments.
 package struct PathPattern: Sendable {
     /// The bytes before, between and after the two parameters.
     private let parts: (first: [UInt8], middle: [UInt8], last: [UInt8])
@@ -21,7 +21,9 @@ package struct PathPattern: Sendable {
         return rest.count == parts.last.count && rest.hasBytes(of: parts.last.span) ? (one, two) : nil
     }
 
-    /// Returns the segment after these bytes at an index; nil if it is empty or has percent escapes.
+    /// Returns the segment that follows `bytes` at the index `start` of a path.
+    ///
+    /// Returns nil if the path has other bytes at this index, or if the segment is empty or has percent escapes.
     private func range(in path: Span<UInt8>, behind start: Int, _ bytes: [UInt8]) -> Range<Int>? {
         let begin = start + bytes.count
         guard begin < path.count, path.extracting(start..<begin).hasBytes(of: bytes.span) else { return nil }

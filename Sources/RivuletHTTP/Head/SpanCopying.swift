@@ -1,4 +1,4 @@
-// Owns the copying of a span's bytes in one step.
+// This file owns the operations that copy or compare many bytes of a span at once.
 
 extension [UInt8] {
     /// Makes a copy of `span`.

@@ -19,15 +19,15 @@ package struct HTTPResponseHead: Sendable {
     ///
     /// - Parameters:
     ///   - output: The bytes so far.
-    ///   - version: The version of the request. HTTP/1.0 gets `Connection: keep-alive`. Its bodies cannot be chunked,
-    ///     so they last until the close.
+    ///   - version: The version of the request. HTTP/1.0 gets `Connection: keep-alive`. A body for HTTP/1.0 cannot be
+    ///     chunked, so it lasts until the close.
     ///   - date: The value of `Date`, from `HTTPDate`; the caller makes it once a second. If it is empty, no `Date` is
     ///     written.
     ///   - constant: Complete field lines, each with its line end, which are made once for many answers.
     ///   - isKeepAlive: True if the connection stays open after this response; ignored if the body lasts until the
     ///     close.
-    /// - Returns: The framing that was written. Keep the connection only if `isKeepAlive` is true and this is not
-    ///   `untilClose`.
+    /// - Returns: The framing that was written. Keep the connection only if `isKeepAlive` is true and the framing is
+    ///   not `untilClose`.
     @discardableResult
     package func append(
         to output: inout [UInt8],
@@ -121,7 +121,7 @@ extension OutputSpan<UInt8> {
 ///
 /// Source: RFC 9112 section 6.
 package enum HTTPBodyFraming: Hashable, Sendable {
-    /// `Content-Length`; answers to `HEAD` and 304 also use it for the body that they do not have.
+    /// `Content-Length`; an answer to `HEAD` and a 304 can have this field too, although they have no body.
     case length(Int)
     /// `Transfer-Encoding: chunked`; each part is written by `HTTPChunk`, and HTTP/1.0 gets `untilClose` instead.
     case chunked

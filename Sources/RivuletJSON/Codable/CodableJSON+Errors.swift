@@ -1,4 +1,4 @@
-// This file converts the errors of Foundation's decoder, and those of the types that it decodes.
+// This file converts the errors of Foundation's decoder, and the errors of the types that it decodes.
 
 import FoundationEssentials
 
@@ -11,7 +11,8 @@ extension CodableJSON {
         case let error as DecodingError:
             return jsonError(of: error, type, at: start)
         case let error as JSONError:
-            // A state or an event within the value was read from its own text, and the offset counts in that text.
+            // A state or an event within the value was read from a text of its own. The error has an offset in that
+            // text, so the offset in the whole text is found by the error's pointer.
             let location = (try? JSONPointer(parsing: error.pointer)).flatMap { start.location(at: $0) }
             let pointer = start.pointer + error.pointer
             return JSONError(

@@ -50,7 +50,7 @@ final class EditRecorder: Sendable {
         page.withLock { $0.findings.record($0.root + path, isFound: isFound, isRequired: isRequired) }
     }
 
-    /// Runs a body with edits relative to a path.
+    /// Runs a body with edits of the value at `path`; the edits' own paths begin at this value.
     func within<Value>(_ path: String, _ body: () throws -> Value) rethrows -> Value {
         let outer = page.withLock { page in
             defer { page.root += path }

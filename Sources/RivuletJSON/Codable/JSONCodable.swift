@@ -19,7 +19,7 @@ public protocol JSONCodable {
     /// value.
     func encodeJSON(at path: ArraySlice<String>, into writer: inout JSONWriter) -> Bool
 
-    /// The value that a missing key stands for; nil if a missing key is an error.
+    /// The value that is read if a key is missing; nil if a missing key is an error.
     static var jsonAbsent: Self? { get }
 }
 

@@ -28,12 +28,12 @@ public indirect enum JSONSchema: Sendable {
         public let accepted: JSONSchema
         /// True if the key must be present when the object is read.
         public let isRequiredToRead: Bool
-        /// Makes the value that stands for a missing key, if that value is always the same.
+        /// Makes the value that is read if the key is missing, provided that this value is always the same.
         ///
         /// It is a closure because most users of a schema never need the value.
         public let defaultValue: (@Sendable () -> JSONValue?)?
 
-        /// Creates a field; it reads what it writes unless the arguments say otherwise.
+        /// Creates a field; by default, it accepts the same values that it writes.
         public init(
             name: String,
             schema: JSONSchema,
@@ -103,13 +103,13 @@ public indirect enum JSONSchema: Sendable {
     case optional(JSONSchema)
     /// An object of known fields; `identity` distinguishes types with the same title.
     ///
-    /// An object with an empty title makes no definition.
+    /// An object with an empty title is described in place, and not as a definition with a name.
     case object(title: String, identity: ObjectIdentifier? = nil, fields: @Sendable () -> [Field])
     /// Exactly one of several shapes.
     case oneOf([JSONSchema])
     /// One or more of several shapes.
     case anyOf([JSONSchema])
-    /// A type's own shape, which is written once, under the title.
+    /// A type's own shape, which a schema document defines once, under the title.
     ///
     /// The shape is computed on request, because types may be recursive.
     case named(title: String, identity: ObjectIdentifier, shape: @Sendable () -> JSONSchema)

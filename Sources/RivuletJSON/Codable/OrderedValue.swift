@@ -21,7 +21,7 @@ struct OrderedValue<Value: Encodable>: Encodable {
 
 /// The types that Foundation's coders handle themselves.
 ///
-/// Within another type, the coders would not recognise them.
+/// Within ``OrderedValue`` or ``DistinctValue``, the coders would not recognise these types.
 enum FoundationLeaf {
     static func isLeaf(_ type: Any.Type) -> Bool {
         type == Date.self || type == Data.self || type == URL.self || type == Decimal.self

@@ -1,4 +1,4 @@
-/// Writes values that are only Codable, with equal texts for equal values in every process of a build.
+/// Writes values that are only Codable, with equal texts for equal values in every process of the same build.
 enum CanonicalText {
     /// The largest depth of nested parts; deeper parts are written as JSON.
     private static let depthMax = 32
@@ -10,8 +10,8 @@ enum CanonicalText {
 
     /// Returns the text of a value, with unordered elements sorted by their own texts.
     ///
-    /// Nil if everything in the value has an order, because the value's JSON then serves as well. The search uses a
-    /// mirror, so a type that hides a set from its mirror is taken as ordered.
+    /// Returns nil if everything in the value has an order, because the value's JSON is then the same in every process.
+    /// The search uses a mirror, so a type that hides a set from its mirror is taken as ordered.
     static func text(of value: Any) -> String? {
         var partsLeft = partsMax
         let text = text(of: value, depth: 0, &partsLeft)

@@ -40,7 +40,7 @@ extension Span<UInt8> {
     /// Returns a word with the high bit set in each byte that needs an escape.
     ///
     /// The subtraction of a bound sets the high bit of each byte below the bound. Bytes that had a high bit before are
-    /// excluded. Such a byte borrows from the next byte, so only the lowest set bit is exact.
+    /// excluded. A byte below the bound borrows from the next byte, so only the lowest set bit is exact.
     private static func escaped(in word: UInt64) -> UInt64 {
         let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
         let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))

@@ -28,7 +28,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Holds the content.
     ///
-    /// An error that is a single reference keeps the functions that pass it on small, and so the generated code.
+    /// The error is a single reference, so that functions that pass it on compile to little code.
     private final class Storage: Hashable, Sendable {
         let content: Content
 
@@ -67,7 +67,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The number of known values that an error lists.
     private static let listedMax = 16
 
-    /// Returns the end of a detail that lists the valid values; empty if none are known.
+    /// Returns the end of a detail, which lists the valid values; empty if no valid values are known.
     package static func known(_ values: [String]) -> String {
         guard !values.isEmpty else { return "" }
         let more = values.count - listedMax

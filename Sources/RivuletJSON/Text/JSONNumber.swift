@@ -55,7 +55,9 @@ struct JSONNumber {
         range = start..<position
     }
 
-    /// The value if one operation on exact numbers gives it, which rounds correctly; otherwise nil.
+    /// The nearest `Double`, if one multiplication or division of two exact numbers gives it; otherwise nil.
+    ///
+    /// One operation on exact numbers rounds correctly. Several operations may not.
     var exactDouble: Double? {
         guard isExact, significand <= 1 << 53, exponent.magnitude < Self.exactPowers.count else { return nil }
         let power = Self.exactPowers[Int(exponent.magnitude)]

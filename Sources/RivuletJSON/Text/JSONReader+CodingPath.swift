@@ -14,7 +14,9 @@ extension JSONReader {
         location(at: pointer.tokens.map(Token.init))
     }
 
-    /// Finds the position and skips the next value, so that the text is read once at any depth.
+    /// Returns a reader at the value that the path leads to, and skips the whole next value.
+    ///
+    /// The text is read only once, at any depth of the path.
     private mutating func find(_ path: ArraySlice<any CodingKey>) throws(JSONError) -> JSONReader? {
         guard let key = path.first else {
             let location = self
@@ -68,7 +70,7 @@ extension JSONCodable {
     /// Reads the JSON form from a decoder of any format.
     ///
     /// - Throws: The error of the decoder, or ``JSONError`` if the value does not fit this type. The error's pointer
-    ///   starts at the decoder's root. Its offset counts in a text of the value alone.
+    ///   starts at the decoder's root. Its offset is an offset in the text of this value alone.
     package init(jsonFrom decoder: any Decoder) throws {
         let bytes = try JSONValue(from: decoder).jsonBytes()
         var reader = JSONReader(bytes, pointer: JSONPointer(codingPath: decoder.codingPath).description)

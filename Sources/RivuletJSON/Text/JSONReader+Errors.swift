@@ -24,7 +24,7 @@ extension JSONReader {
         error(.missing, "the key \"\(key)\" is missing")
     }
 
-    /// Returns the value that a missing key stands for.
+    /// Returns the type's value for a missing key.
     ///
     /// - Throws: `missing` if the type has no such value, see ``JSONCodable/jsonAbsent``.
     public func absent<Value: JSONCodable>(

@@ -79,7 +79,7 @@ public struct JSONReader: Sendable {
 
     /// Returns the error to report after a read of a text has failed.
     ///
-    /// Malformed text later in the text takes precedence.
+    /// If the text is malformed after that error, the error of the malformed text is returned.
     package static func mostSevereError(of bytes: [UInt8], after error: JSONError) -> JSONError {
         guard !error.isMalformed else { return error }
         do throws(JSONError) { try validate(bytes) } catch let graver { return graver }

@@ -102,9 +102,9 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
         return false
     }
 
-    /// Returns the array index that a token stands for.
+    /// Returns a token as an array index; nil if the token is no index.
     ///
-    /// The token has at most eighteen digits without a leading zero; otherwise the result is nil.
+    /// An index has at most eighteen digits and no leading zero.
     public static func index(_ token: String) -> Int? {
         let digits = token.utf8
         guard (1...18).contains(digits.count), digits.first != UInt8(ascii: "0") || digits.count == 1 else {
@@ -122,7 +122,7 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
         JSONError(
             kind: .malformed,
             offset: offset,
-            detail: "in a JSON Pointer \"~\" is written \"~0\" and \"/\" inside a token \"~1\"; found another \"~\""
+            detail: "a \"~\" in a JSON Pointer is no escape; write \"~\" as \"~0\", and \"/\" inside a token as \"~1\""
         )
     }
 }

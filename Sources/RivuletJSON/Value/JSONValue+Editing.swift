@@ -118,7 +118,7 @@ extension JSONValue {
         }
     }
 
-    /// Records for the running migration step, if there is one, that a path was found or not.
+    /// Records in the running migration step, if there is one, whether a path was found.
     private func record(_ path: String, isFound: Bool, _ isRequired: Bool) {
         EditRecorder.current?.record(path, isFound: isFound, isRequired: isRequired)
     }

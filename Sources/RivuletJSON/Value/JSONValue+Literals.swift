@@ -1,5 +1,4 @@
-// This file makes JSON values from literals. `nil` is not supported, because it could mean `.null` instead of no
-// value.
+// This file makes JSON values from literals. `nil` is not supported, because its author could mean `.null` or no value.
 
 extension JSONValue: ExpressibleByBooleanLiteral {
     /// A boolean.

@@ -2,8 +2,8 @@ import RivuletBase
 
 /// Any JSON value.
 ///
-/// Numbers keep their text, so that none is rounded. Objects keep their order. Both matter for equality: `1` does not
-/// equal `1.0`.
+/// Numbers keep their text, so that none is rounded. Objects keep their order. Equal values have the same number texts
+/// and the same order: `1` does not equal `1.0`.
 public indirect enum JSONValue: Hashable, Sendable {
     /// One member of an object.
     public struct Member: Hashable, Sendable {
@@ -49,14 +49,14 @@ public indirect enum JSONValue: Hashable, Sendable {
 
     /// Reads a whole JSON text.
     ///
-    /// - Throws: ``JSONError`` with the position, malformed only.
+    /// - Throws: ``JSONError`` with the position, always with a true ``JSONError/isMalformed``.
     public init(parsing bytes: [UInt8]) throws(JSONError) {
         try self.init(jsonBytes: bytes)
     }
 
     /// Reads a whole JSON text.
     ///
-    /// - Throws: ``JSONError`` with the position, malformed only.
+    /// - Throws: ``JSONError`` with the position, always with a true ``JSONError/isMalformed``.
     public init(parsing text: String) throws(JSONError) {
         try self.init(jsonBytes: Array(text.utf8))
     }

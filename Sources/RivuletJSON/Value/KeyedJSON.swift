@@ -1,4 +1,4 @@
-/// A JSON text with the ids of the elements in it.
+/// A JSON text with the ids of the elements of its keyed collections.
 package struct KeyedJSON: Sendable {
     package let bytes: [UInt8]
     /// The ids of the elements of keyed collections, by the offset of the collection in the text.

@@ -2,7 +2,7 @@
 package struct KeyedRecords: Sendable {
     /// An element on the path to a value.
     package struct Step: Hashable, Sendable {
-        /// The number of tokens of the path that were left, the element's own token included.
+        /// The number of the path's tokens from the element's own token to the end of the path.
         package let remaining: Int
         /// The position of the element in its collection, from 0.
         package let position: Int
