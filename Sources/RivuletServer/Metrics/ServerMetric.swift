@@ -66,7 +66,7 @@ enum ServerMetric {
     static let streamsRefused = MetricDescription(
         "rivulet_streams_refused_total",
         .counter,
-        "Refused streams, which got only a bye, by its reason.",
+        "Refused streams, which got only a bye, by the reason of the bye.",
         labels: ["reason"]
     )
     static let streamStarts = MetricDescription(
