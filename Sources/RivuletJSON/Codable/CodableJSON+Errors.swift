@@ -66,9 +66,9 @@ extension CodableJSON {
 
     // MARK: - Words
 
-    // Foundation's messages become those of the reader's own errors. A message of an app's type is passed on
-    // unchanged. A message that Foundation no longer uses is passed on too, so only the wording depends on this
-    // table.
+    // Foundation's messages are replaced by the words of the reader's own errors. A message of an app's type is passed
+    // on unchanged. If Foundation changes a message, the new message is passed on unchanged too. So only the words of
+    // errors depend on this table.
 
     private static func detail(of words: String, _ expected: Any.Type, at location: JSONReader?) -> String {
         if words.hasPrefix("Invalid number of keys found") {

@@ -62,9 +62,7 @@ extension Array: ShapedContainer {
 }
 
 extension Dictionary: ShapedContainer {
-    /// Known only for string keys.
-    ///
-    /// Other keys have other JSON forms.
+    /// The shape of a dictionary with string keys; nil for other keys, with which the JSON is not always an object.
     fileprivate static var knownSchema: JSONSchema? {
         guard Key.self == String.self else { return nil }
         return CodableJSON.knownSchema(of: Value.self).map { .dictionary($0) }

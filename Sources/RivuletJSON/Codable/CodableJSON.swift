@@ -92,7 +92,7 @@ public struct CodableJSON {
         }
     }
 
-    /// Reads many texts of one value each; nil if any text cannot be read.
+    /// Reads many texts, each with one value; nil if any text cannot be read.
     ///
     /// Foundation's decoder takes longer to start than to read a small value, so it starts once for all texts. The
     /// spellings of keys are not checked, because Rivulet wrote these texts.

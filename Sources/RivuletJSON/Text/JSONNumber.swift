@@ -8,7 +8,7 @@ struct JSONNumber {
         let position: Int
     }
 
-    /// The largest exponent that is distinguished; beyond it every number is infinite or zero.
+    /// The largest exponent that is kept as it is; with any larger exponent, a number is infinite or zero.
     private static let exponentMax = 1_000_000_000
 
     /// The powers of ten that a Double holds exactly.

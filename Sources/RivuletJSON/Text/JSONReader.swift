@@ -2,10 +2,11 @@ import RivuletBase
 
 /// Reads JSON text value by value, strictly.
 ///
-/// The reader rejects duplicate keys, more than ``depthMax`` levels, invalid UTF-8, lone surrogates and leading
-/// zeros. It also rejects trailing commas, control characters in strings, and byte order marks. Keys are the same if
-/// their characters have the same code points: `"\u00e9"` and `"e\u0301"` are two keys.
-/// After a call has thrown, the reader must not be used again. Copy the reader before an attempt that may fail.
+/// The reader rejects duplicate keys, more than ``depthMax`` levels, invalid UTF-8, lone surrogates and leading zeros.
+/// It also rejects trailing commas, control characters in strings, and byte order marks. Keys are the same if their
+/// characters have the same code points: `"\u00e9"` and `"e\u0301"` are two keys. For Swift's `String` they are equal,
+/// so ``object(_:)`` rejects an object that has both. After a call has thrown, the reader must not be used again. Copy
+/// the reader before an attempt that may fail.
 /// Source: RFC 8259.
 public struct JSONReader: Sendable {
     /// The most levels of nested arrays and objects.
@@ -34,7 +35,7 @@ public struct JSONReader: Sendable {
     /// The number of bytes of the text.
     package var byteCount: Int { bytes.count }
 
-    /// The start of the whole text, from which the offsets of errors count.
+    /// The index in `bytes` at which the whole text begins; the offsets of errors are relative to it.
     let origin: Int
 
     private let basePointer: String

@@ -1,7 +1,7 @@
 /// Writes compact JSON text into a byte array.
 ///
-/// The writer places commas. The caller must balance braces, brackets and keys, which is not checked. Equal calls
-/// give equal bytes. Text is UTF-8; only quotes, backslashes and control characters are escaped.
+/// The writer places commas. The caller must balance braces, brackets and keys, which is not checked. The same calls
+/// give the same bytes. Text is UTF-8; only quotes, backslashes and control characters are escaped.
 /// Source: RFC 8259.
 public struct JSONWriter: Sendable {
     /// The text written so far.

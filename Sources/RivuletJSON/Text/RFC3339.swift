@@ -6,12 +6,12 @@ import RivuletBase
 package struct RFC3339: Hashable {
     private static let secondsPerDay = 86_400
     private static let nanosecondsPerSecond = 1_000_000_000
-    /// 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z.
+    /// The seconds from 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
     private static let secondsRange = -62_167_219_200...253_402_300_799
 
     /// Whole seconds since 1970-01-01T00:00:00Z, without leap seconds.
     package let seconds: Int
-    /// 0 ..< 1,000,000,000.
+    /// The nanoseconds since the last whole second, 0 ..< 1,000,000,000.
     let nanoseconds: Int
 
     /// Creates a time; nil outside of the years 0000 to 9999.

@@ -176,7 +176,7 @@ extension Generated.CaseReader {
         }
     }
 
-    /// The only value of a case, without a label, that is only Codable.
+    /// The only value of a case, without a label, of a type that is only Codable.
     ///
     /// - Throws: `missing`, or an error of the value.
     @_disfavoredOverload

@@ -11,7 +11,7 @@ extension Generated {
             value.encodeJSON(into: &writer)
         }
 
-        /// Writes a value of a payload that is only Codable.
+        /// Writes a payload's value of a type that is only Codable.
         @_disfavoredOverload
         public static func write<Value: Codable>(_ value: Value, into writer: inout JSONWriter) {
             CodableJSON.encode(value, into: &writer)
@@ -20,7 +20,7 @@ extension Generated {
         /// Writes a case with a single value without a label: `{"name":value}`.
         ///
         /// If the value's JSON begins with a key `_0`, the case is written in Swift's own form,
-        /// `{"name":{"_0":value}}`. In the short form, a reader would take the value's own `_0` for that of Swift's
+        /// `{"name":{"_0":value}}`. In the short form, a reader would take the value's own `_0` for the `_0` of Swift's
         /// form.
         public static func single<Value: JSONCodable>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
             guard !Value.jsonSchema.isNoObject else {
@@ -40,7 +40,7 @@ extension Generated {
             writer.endObject()
         }
 
-        /// Writes a case with a single value without a label that is only Codable.
+        /// Writes a case with a single value without a label, of a type that is only Codable.
         @_disfavoredOverload
         public static func single<Value: Codable>(_ name: String, _ value: Value, into writer: inout JSONWriter) {
             guarded(name, into: &writer) { write(value, into: &$0) }

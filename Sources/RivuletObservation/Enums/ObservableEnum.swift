@@ -1,10 +1,11 @@
 public import RivuletJSON
 
-/// An enum in a state, with a tracked payload if possible.
+/// An enum in a state.
 ///
-/// An ``ObservableState`` that is a case's only value has key paths of its own, `/mode/editing/city`.
+/// If a case's only value is an ``ObservableState``, this payload is tracked: its fields have key paths of their own,
+/// such as `/mode/editing/city`.
 ///
-/// Conform by the macro ``ObservableState()``, never by hand. The JSON forms are those of events: `"idle"`,
+/// Conform by the macro ``ObservableState()``, never by hand. The JSON forms are the same as for events: `"idle"`,
 /// `{"editing":{…}}`, `{"failed":{"code":1,"reason":"x"}}`. Swift's own `{"editing":{"_0":{…}}}` is read too. A change
 /// to another case is one change at the enum's own key path. A new value of an untracked payload is also one change
 /// there.

@@ -34,7 +34,7 @@ extension Generated.PayloadEdit {
 /// Gives the payload the serial of its case.
 @usableFromInline
 struct PayloadEntry: Generated.PayloadEdit {
-    /// The mark that the enum would have.
+    /// A mark with the enum's serial; the payload's serial follows from it.
     @usableFromInline let mark: ChangeMark
 
     @inlinable

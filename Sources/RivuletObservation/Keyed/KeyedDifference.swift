@@ -157,7 +157,7 @@ struct KeyedDifference<Element: StateNode & Identifiable> where Element.ID: Keye
         let movers = kept.joined().filter { !staying.contains($0) }.sorted()
         let ranks = Dictionary(uniqueKeysWithValues: movers.enumerated().map { ($0.element, $0.offset) })
         var isPlaced = [Bool](repeating: false, count: movers.count)
-        // `passed` is the number of movers that are before the last passed staying element in the old version.
+        // `passed` is the number of movers with an old position before that of the last passed staying element.
         // `waiting` is the number of these movers that are not placed yet.
         var passed = 0
         var waiting = 0

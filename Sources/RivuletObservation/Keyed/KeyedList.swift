@@ -5,7 +5,7 @@ import Synchronization
 /// An element with the stamp of its last write.
 @usableFromInline
 struct KeyedSlot<Element> {
-    /// The element; nil only between an edit that sets it to nil, and the end of this edit, which removes the slot.
+    /// The element; nil only after an edit has set it to nil, until the end of the edit removes the slot.
     @usableFromInline var element: Element?
     /// The number of the last write, unique in the process; two slots with the same stamp hold the same value.
     @usableFromInline var stamp: UInt64

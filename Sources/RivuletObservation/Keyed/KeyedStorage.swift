@@ -22,7 +22,7 @@ final class KeyedBase<Element: StateNode & Identifiable> where Element.ID: Keyed
 /// The differences of a collection from its base, while other collections share the base.
 @usableFromInline
 struct KeyedOverlay<Element: StateNode & Identifiable> where Element.ID: KeyedID {
-    /// Edited elements of the base, all among the elements that remain.
+    /// Edited elements of the base; none of them is one of the removed elements.
     @usableFromInline var edits = KeyedEdits<Element>()
     /// The number of the base's last elements that are removed.
     @usableFromInline var cut = 0

@@ -89,7 +89,7 @@ extension Generated.ChangeCollector {
             } _: {
                 CodableJSON.encode(new, into: &$0)
             }
-            // An encoder does not report fields that it leaves out, so equal texts do not prove that they are equal.
+            // An encoder does not report the fields that it leaves out, so equal texts do not prove equal values.
             if found != .different, OmittedFields.mayBe(in: Value.self) {
                 collector.recordOmittedWrite(inCodable: old, new)
             }

@@ -2,7 +2,7 @@
 public struct StateChange: Hashable, Sendable {
     /// The kind of change.
     public enum Operation: String, Hashable, Sendable {
-        /// An element was added to a keyed collection, or a path that had no value has one.
+        /// An element was added to a keyed collection, or a path that had no value has a value now.
         case add
         /// The value at the path is different.
         case replace

@@ -2,7 +2,7 @@ public import RivuletJSON
 
 /// A value with tracked inner writes.
 ///
-/// An ``ObservableState``, an ``ObservableEnum``, a ``Keyed`` collection of such values, or an optional one of these.
+/// An ``ObservableState``, an ``ObservableEnum``, a ``Keyed`` collection of such values, or an optional of these types.
 ///
 /// Generated code calls these members; applications do not.
 public protocol StateNode: JSONCodable, Generated.StateBearing {

@@ -14,7 +14,7 @@ extension ObservationStateRegistrar {
     /// A field with an identity changes if it gets another identity, even that of an equal value. Otherwise the new
     /// value would have no observers. A field without an identity changes if `isChange` is true. Source:
     /// <Tests/Rows/Systems.md#b-08>.
-    /// - Returns: true if observers are notified, an argument of ``didSet(_:isTold:)``.
+    /// - Returns: true if observers are notified; pass it to ``didSet(_:isTold:)``.
     @inlinable
     public func willSet(
         _ field: Int,

@@ -5,9 +5,9 @@ import Synchronization
 extension Generated {
     /// A node of a state that may have observers: one value, with its fields and the nodes below it.
     ///
-    /// Different values can be at a node in turn. Copies of a value keep its node (lineage): a write to a copy notifies
-    /// the observers of the original. Safe on all threads. Observers registered by `withObservationTracking` are
-    /// removed after their notification, or with the node.
+    /// A node can have different values, one after another. Copies of a value keep its node (lineage): a write to a
+    /// copy notifies the observers of the original. Safe on all threads. Observers registered by
+    /// `withObservationTracking` are removed after their notification, or with the node.
     public final class ObservedNode: Observable, Sendable {
         /// A step to a node below.
         @usableFromInline

@@ -9,7 +9,7 @@ struct StoredKeys: Sendable {
 
     /// Gathers the keys of a collection during a read.
     ///
-    /// The keys are in an array first: a table that is created with its final size takes a third of the time.
+    /// The keys are in an array first, because a table is made in a third of the time if its final size is known.
     struct Gathering {
         private let number: Int64
         private let hashMask: UInt64

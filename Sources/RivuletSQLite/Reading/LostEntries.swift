@@ -47,7 +47,7 @@ struct LogSalvage {
     private let rows: SQLiteStatement
     private let row: SQLiteStatement
     private let lastRow: SQLiteStatement
-    /// nil in layouts in which entries name no earlier entries.
+    /// The query for the entry that a later row names; nil in layouts in which entries name no earlier entries.
     private let laterRow: SQLiteStatement?
 
     /// The number of rows that are searched after a lost page while the end of the log is unknown.

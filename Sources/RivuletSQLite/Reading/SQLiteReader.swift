@@ -14,14 +14,14 @@ final class SQLiteReader {
     private let begin: SQLiteStatement
     private let end: SQLiteStatement
     private let snapshotUpTo: SQLiteLookup
-    /// nil on a connection that only inspects, because an older layout may have no idempotency records.
+    /// The reads of idempotency records; nil on a connection that only inspects, because an older layout may have none.
     private let answers: AnswerStatements?
-    /// nil if the layout has no items yet.
+    /// The reads of stores and values; nil if the layout has no items yet.
     private let items: ItemReader?
     private let summaries: SQLiteLookup
     private let newestMark: SQLiteLookup
     private let fault: @Sendable () -> StorageError?
-    /// nil if the writer is in the same process.
+    /// The query for SQLite's data version; nil if the writer is in the same process.
     private let dataVersion: SQLiteStatement?
     private var lastDataVersion: Int64?
 

@@ -52,8 +52,7 @@ struct CopiedLog {
     /// Only commits after the recovered frames are compared.
     private func lastCommit(among versions: [UInt32: [LogWalk.Frame]]) throws(StorageError) -> Int? {
         guard let last = walk.frames.last else { return nil }
-        // The sum of `changes` up to an index is the number of pages with the bytes that they have after as many frames
-        // of the log.
+        // The sum of `changes` up to an index is the number of pages that match the log after that number of frames.
         var changes = [Int](repeating: 0, count: last.index + 2)
         for (page, frames) in versions {
             let stored = try storedBytes(of: page)

@@ -10,7 +10,7 @@ struct LogHeader {
     let isIntact: Bool
     let isBigEndian: Bool
     let pageBytes: Int
-    /// Both salts, which every frame of this round of the log repeats.
+    /// Both salts; every frame that was written since the last restart of the log repeats them.
     let salts: UInt64
     let checksum: LogChecksum
 

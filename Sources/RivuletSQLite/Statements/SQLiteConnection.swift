@@ -63,7 +63,8 @@ internal import Glibc
     /// Source: <https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>
     var dataVersion: UInt32 {
         var version: UInt32 = 0
-        // The call fails only for a database that is not attached. nil is the main database, which is always attached.
+        // The call fails only for a database that is not attached. The argument nil names the main database, which is
+        // always attached.
         _ = unsafe sqlite3_file_control(handle, nil, SQLITE_FCNTL_DATA_VERSION, &version)
         return version
     }
