@@ -1,4 +1,4 @@
-/// A value whose decoding rejects a dictionary with equal keys.
+/// A value that cannot be decoded if it has a dictionary with equal keys.
 ///
 /// Swift alone would silently keep one of the equal keys.
 struct DistinctValue<Value: Decodable>: Decodable {

@@ -24,7 +24,7 @@ extension Keyed: JSONCodable {
                 let detail = "an earlier element has the same id \"\(element.id.keyPathToken)\""
                 throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
             }
-            // An id with a NUL is refused, but not in a stored document, whose reader ignores unknown keys.
+            // An id with a NUL is refused, except in a stored document: its reader also ignores unknown keys.
             guard element.id.isAddressable || reader.unknownKeys == .ignore else {
                 let detail = "an element's id cannot have a NUL, which no URL can carry"
                 throw JSONError(kind: .mismatch, offset: offset, pointer: reader.pointer, detail: detail)
