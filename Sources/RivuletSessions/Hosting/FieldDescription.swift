@@ -22,7 +22,8 @@ struct FieldDescription {
     ///
     /// The fields of the elements of a keyed collection are below a token `*`, which stands for any id. If a field has
     /// the type of a state that contains it, no fields are listed below the field: the list would have no end. With
-    /// `isCanonical`, the defaults are the same in every process, but not always readable JSON.
+    /// `isCanonical`, the texts of the defaults are the same in every process, but a text is not always JSON that can
+    /// be read back.
     static func all<State: ObservableState>(of defaultValue: State, isCanonical: Bool = false) -> [FieldDescription] {
         positions(in: State.self).map { position in
             var writer = JSONWriter()
@@ -116,7 +117,8 @@ struct FieldDescription {
 extension JSONSchema {
     /// The identity of the state or enum type that a value of this shape has.
     ///
-    /// For a keyed collection, it is the type of the elements. It is nil if the type is no state and no enum.
+    /// For a keyed collection, it is the type of the elements. The result is nil if the type is neither a state nor an
+    /// enum.
     fileprivate var elementType: ObjectIdentifier? {
         switch self {
         case .object(_, let identity, _): identity

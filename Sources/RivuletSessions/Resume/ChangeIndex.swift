@@ -52,7 +52,7 @@ package struct ChangeIndex: Sendable {
         return index
     }
 
-    /// Records the changes of one published dispatch; each call has a later position than the call before.
+    /// Records the changes of one published dispatch; each call must have a later position than the call before.
     package mutating func record(_ changes: [StateChange], at position: Cursor.Position) {
         for change in changes {
             let path = PathText(change.path)

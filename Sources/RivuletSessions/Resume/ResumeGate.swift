@@ -30,7 +30,7 @@ package final class ResumeGate {
 /// The reads of logs that one part of a session has under way; each has a slot in the shard's ``ResumeGate``.
 final class LogReads {
     private let gate: ResumeGate
-    /// The number of reads that wait for storage.
+    /// The number of reads that have a slot: they wait for storage, or for a job that uses storage's answer.
     private(set) var count = 0
 
     init(_ gate: ResumeGate) {
@@ -50,7 +50,7 @@ final class LogReads {
         count += 1
     }
 
-    /// Records that storage has answered.
+    /// Ends a read, because storage has answered or the job after the answer is done.
     func end() {
         count -= 1
         gate.end()

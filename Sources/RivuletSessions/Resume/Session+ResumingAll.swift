@@ -41,7 +41,7 @@ extension Session {
         readPage(MissedPage(subscriber: subscriber, cursor: logCursor))
     }
 
-    /// The events that the group's members got; none of the changes may be of a node that contains a watched path.
+    /// The events that the group's members got; none of the changes may be at a path above a watched path.
     private func events(of missed: [VisibleChange], for key: StreamGroupKey) -> [StreamEvent] {
         let nothing = ReadableDocument { _, _ in false }
         return missed.compactMap { change in
@@ -158,7 +158,7 @@ extension PathSet {
         }
     }
 
-    /// True if a change is of a node that contains a watched path, so that values before and after have to be compared.
+    /// True if a change is at a path above a watched path, so that the values before and after have to be compared.
     fileprivate func looksInto(_ changes: [StateChange]) -> Bool {
         var trie = PathTrie<Int>()
         trie.insert(0, at: self)

@@ -35,7 +35,7 @@ package final class Session {
     /// The part of the session that needs the types of the app.
     let state: any SessionState
     let streams: SessionStreams
-    /// The reads of earlier versions that wait for storage.
+    /// The reads of earlier versions that are under way.
     let pastReads: LogReads
     var machine: SessionMachine {
         _read { yield unsafe storedMachine }
@@ -476,9 +476,9 @@ package final class Session {
     /// Sends the changes of a dispatch that is now visible to the streams, acknowledges it, then begins its effects.
     private func publish(_ dispatch: PendingDispatch, over old: SessionTimeline.Seen) {
         let outcome = dispatch.outcome
-        // The change goes to the streams first: a client that subscribes after the answer has it in its snapshot. The
-        // answer is written at once; stream events are written at the end of the event loop's turn. If only one stream
-        // has events, its event loop writes them before the answer.
+        // The change goes to the streams first: the snapshot of a client that subscribes after the answer already has
+        // it. The answer is written at once; stream events are written at the end of the event loop's turn. If only one
+        // stream has events, its event loop writes them before the answer.
         if dispatch.isVisible { streams.publish(outcome.changes, over: old, standing) }
         if let mismatch = outcome.mismatch {
             reply(to: dispatch.reply, mismatch)

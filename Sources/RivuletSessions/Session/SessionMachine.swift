@@ -24,8 +24,9 @@ struct SessionMachine: ~Copyable {
     private var deletion: SessionReply<Void>?
     /// The waiting bytes: the bodies and documents that are held, queued or on their way to disk.
     private(set) var waitingBytes = 0
-    /// The number of accepted dispatches for whose effects the next event has to wait, and whose effects have not
-    /// begun.
+    /// The number of accepted dispatches with `holdsQueue` and with effects that have not begun.
+    ///
+    /// The next event waits for the end of these effects.
     private(set) var effectsToCome = 0
     private var isStorageBusy = false
     private var mayNeedSnapshot = false
@@ -323,7 +324,9 @@ struct SessionMachine: ~Copyable {
         return begin(.append(batch, after: storedHead))
     }
 
-    /// Returns the deletion once nothing is under way; dispatches that are still queued then are refused.
+    /// Returns the deletion once nothing is under way.
+    ///
+    /// If the deletion succeeds, dispatches that are still queued are refused.
     private mutating func nextDeletion() -> Action? {
         guard let reply = deletion, commits.isEmpty, !isYielding, !isPaused else { return nil }
         guard isStored else {
@@ -352,7 +355,8 @@ struct SessionMachine: ~Copyable {
         storedHead = head
         commits.commit()
         mayNeedSnapshot = true
-        // The session now has the state that the client asked for at its creation; no reader has seen its epoch before.
+        // The session now has the state that the client asked for at its creation; no reader has seen the epoch of that
+        // state before.
         guard let initial = creation.adopt() else { return }
         timeline.adopt(initial)
     }

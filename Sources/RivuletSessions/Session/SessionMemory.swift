@@ -90,8 +90,8 @@ extension [StateChange] {
     /// Returns the most bytes by which a document grows with the changes; the number is negative if the document
     /// shrinks.
     ///
-    /// Each path occurs at most once, and no path is below one that is added, replaced or removed. `value` returns the
-    /// bytes of the value at a path before and now.
+    /// Each path occurs at most once, and no path is below the path of an addition, a replacement or a removal. `value`
+    /// returns the bytes of the value at a path before and now.
     fileprivate func growthBytes(_ value: (_ path: JSONPointer) -> (before: Int?, now: Int?)) -> Int {
         reduce(0) { bytes, change in
             guard change.operation != .move, let path = try? JSONPointer(parsing: change.path) else { return bytes }

@@ -51,7 +51,7 @@ struct SessionTimeline: ~Copyable {
         let position: Cursor.Position
         /// The changes in the log entry; nil if there is no entry.
         let logged: [StateChange]?
-        /// The changes of stored fields that are in no log entry, not even in the entry of this dispatch.
+        /// The changes of stored fields that are still in no log entry after this dispatch.
         let unlogged: [StateChange]
         /// True if the log entry has exactly the dispatch's own changes, in the form that clients see.
         let isLoggedAsAnswered: Bool

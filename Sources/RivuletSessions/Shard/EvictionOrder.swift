@@ -43,7 +43,7 @@ struct EvictionOrder {
 
     /// Moves at most `count` sessions that were put aside back into the order, if their time has come.
     ///
-    /// If `now` is nil, their time does not matter.
+    /// If `now` is nil, sessions are moved back before their time, too.
     ///
     /// - Returns: True if there may be more such sessions.
     @discardableResult

@@ -11,7 +11,7 @@ package final class SessionEnvironment {
     /// The time for which an idempotency record is kept, in milliseconds; each commit deletes older records.
     let idempotencyRecordMilliseconds: Int64
     package let logger: Logger
-    /// The calendar time in milliseconds since 1970, which log entries and answers have.
+    /// The calendar time in milliseconds since 1970, for log entries and metadata.
     package let wallClock: @Sendable () -> Int64
     /// The monotonic time, for idle times.
     package let uptime: @Sendable () -> Duration

@@ -30,7 +30,8 @@ package final class SessionShard {
     var roomRound: Duration?
     /// The time before which no such round begins, because no session could leave.
     var roomPause = Duration.zero
-    /// The epochs that were deleted here recently, so that the server can stop their streams from reconnecting.
+    /// The epochs of histories that were deleted here recently, so that the server can stop their streams from
+    /// reconnecting.
     private var deletedEpochs: Set<String> = []
     private var deletedOrder: Deque<String> = []
     /// The session that is being passed to the requests that waited for it; it stays in memory meanwhile.
@@ -39,7 +40,8 @@ package final class SessionShard {
     /// The number of sessions that were deleted here or retired after an error; each of them changes the epochs of
     /// later histories.
     private var retirements: UInt64 = 0
-    /// The number of sessions that left memory since the last `takeEvictions()`, counted apart as idle and watched.
+    /// The number of sessions that left memory since the last `takeEvictions()`, with separate counts of idle and
+    /// watched sessions.
     var evictions = (idle: 0, watched: 0)
     private var isDraining = false
 

@@ -21,7 +21,7 @@ struct SharedReads {
     static let bytesMin = 65_536
     /// The most bytes of all kept values: 24 MiB.
     ///
-    /// One state of the default `stateBytesMax` fits.
+    /// A value of the default `stateBytesMax` bytes fits.
     private static let bytesMax = 25_165_824
 
     private var reads = RecentTexts<PathText, (value: ReadValue, cursor: Cursor)>(

@@ -5,7 +5,7 @@
 struct ReadsUnderWay {
     typealias Reply = SessionReply<StateAnswer>
 
-    /// The most key paths whose values are being written at the same time.
+    /// The most key paths with values that are being written at the same time.
     private static let pathsMax = 256
     /// The most key paths in `small`.
     private static let smallMax = 256

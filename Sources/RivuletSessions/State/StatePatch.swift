@@ -148,7 +148,7 @@ struct StatePatch {
         writer.operation(isThere ? "replace" : "add", at: pointer, value: value)
     }
 
-    /// Returns the position of an existing value, below the root, after the operations written so far.
+    /// Returns the JSON Pointer of an existing value, relative to the root, after the operations written so far.
     ///
     /// `known` leads to a value of the new document. For a removed member, `path` is `known` followed by the member's
     /// name. `isElement` is true if the value is an element of a collection.

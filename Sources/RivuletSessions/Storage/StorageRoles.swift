@@ -198,7 +198,7 @@ public enum AppendPoint: Hashable, Sendable {
 public enum AppendOutcome: Hashable, Sendable {
     /// The entries are durable, and the log now ends at this head: acknowledge and show them now.
     case committed(SessionHead)
-    /// Nothing was written, because the log does not end at the given point: load the session again, then decide anew.
+    /// Nothing was written, because the log does not end at the given point: load the session again, then decide again.
     case conflict
 }
 
@@ -214,6 +214,6 @@ public enum CreateOutcome: Hashable, Sendable {
 public enum CompactionOutcome: Hashable, Sendable {
     /// The snapshot is durable; the log still ends at this head, and `retained` is its kept part.
     case compacted(SessionHead, retained: RetainedLog)
-    /// Nothing was written, because the head is not of this log: load the session again, then decide anew.
+    /// Nothing was written, because the head is not of this log: load the session again, then decide again.
     case conflict
 }

@@ -88,7 +88,7 @@ public struct LogKeeping: Hashable, Sendable {
 
 /// The data that rebuilds the state of a session at one version of its past.
 public struct StoredPast: Hashable, Sendable {
-    /// The newest snapshot at or before that version, of the schema in which the version was stored.
+    /// The newest snapshot at or before that version, in the schema in which the version was stored.
     ///
     /// Nil means that the entries begin with the app's default, at version 0.
     public let snapshot: StateSnapshot?

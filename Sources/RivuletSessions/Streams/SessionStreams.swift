@@ -10,7 +10,7 @@ final class SessionStreams {
     private let key: SessionKey
     private let state: any SessionState
     private let environment: SessionEnvironment
-    /// The log reads of streams that resume and wait for storage.
+    /// The log reads under way, for streams that resume.
     let reads: LogReads
     private var members: StreamMembership {
         _read { yield unsafe storedMembers }

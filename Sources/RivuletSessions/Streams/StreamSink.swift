@@ -7,8 +7,8 @@ package protocol StreamSink: AnyObject {
 
     /// Sends `first` to the stream, which is at `cursor` afterwards and continues as `slot` says.
     ///
-    /// `resumesAll` is true if `first` has every version that the stream missed. If the connection of a group's member
-    /// is gone by then, its loop removes the member by `SessionShard.leave`.
+    /// `resumesAll` is true if `first` has every version that the stream missed. If the stream's connection is already
+    /// gone, its loop removes the member again by `SessionShard.leave`.
     func join(
         _ stream: StreamID,
         at slot: StreamSlot,

@@ -174,7 +174,7 @@ struct SessionStep {
     let holdsQueue: Bool
 }
 
-/// The sizes of a state as JSON and of the state that it replaces.
+/// The sizes, in bytes of JSON, of a state and of the state that it replaces.
 struct MeasuredSize: Sendable {
     let bytes: Int
     let before: Int

@@ -2,7 +2,8 @@ import DequeModule
 
 /// Idempotency records by their ids, and in the order in which they came.
 struct IdempotencyTable {
-    /// The records by the UTF-8 bytes of their ids, because Swift's `==` holds some texts with different bytes equal.
+    /// The records by the UTF-8 bytes of their ids, because Swift's `==` treats some texts with different bytes as
+    /// equal.
     private var byID: [[UInt8]: IdempotencyRecord] = [:]
     /// The ids and times of the records, oldest first.
     ///

@@ -44,7 +44,7 @@ package struct SnapshotMarks: Hashable, Sendable {
         marks.last { $0.version < needed && source(ofVersion: $0.version)?.version == $0.version }?.version
     }
 
-    /// The snapshot from which `version` is read if it has a snapshot; nil if it has none.
+    /// The snapshot from which a version that has a snapshot is read; nil for a version that has none.
     ///
     /// It is the version's snapshot of the oldest schema, or the preceding snapshot if that has a still older schema.
     private func source(ofVersion version: UInt64) -> Mark? {
