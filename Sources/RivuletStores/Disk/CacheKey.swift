@@ -9,7 +9,7 @@ import RivuletBase
 /// engine uses.
 /// Source: <Tests/Rows/Systems.md#e-27>.
 public struct CacheKey: Codable, Hashable, Sendable {
-    /// The text itself, or its hash: MD5 in upper case, grouped as 8-4-4-4-12.
+    /// The text that the key was made of, or its hash: MD5 in upper case, grouped as 8-4-4-4-12.
     public let value: String
     /// The text that the key was made of.
     public let rawValue: String

@@ -10,7 +10,7 @@ struct DiskCollection {
     /// True if a commit that an earlier process left unfinished has been finished or removed.
     private var isRecovered = false
 
-    /// Creates the collection of a name, below a directory.
+    /// Creates the collection with a name, below a directory.
     init(_ name: String, in directory: String) {
         folder = DiskFolder(path: directory + "/" + Self.folderName(of: name))
     }
@@ -30,9 +30,9 @@ struct DiskCollection {
         return text.utf8.count <= 128 ? "items-" + text : "digest-" + DiskItemName(name).digest
     }
 
-    /// Reads all files of the engine.
+    /// Reads all item files of the collection.
     ///
-    /// Other files are ignored.
+    /// Files with other names are ignored.
     mutating func contents() throws(ItemStorageError) -> StoredCollection {
         try recover()
         var keys = DiskKeys()

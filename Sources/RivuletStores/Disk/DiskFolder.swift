@@ -112,7 +112,7 @@ struct DiskFolder {
         }
     }
 
-    /// Locks a file for this process until the descriptor is closed.
+    /// Locks a file for this process, until ``unlock(_:)``.
     func lock(_ name: String) throws(ItemStorageError) -> Int32 {
         let descriptor = unsafe open("\(path)/\(name)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("open", name) }

@@ -16,7 +16,7 @@ extension ItemAnswer {
     /// The number of bytes of the digest that a tag has.
     private static let tagBytes = 12
 
-    /// Creates the answer of an item in the form in which its store would write it now.
+    /// Creates the answer for an item, in the form in which its store would write the item now.
     package init(_ item: some StorableItem, id: String) {
         let json = ItemDocument.json(of: item)
         self.init(id: id, tag: Self.tag(of: ItemDocument.canonicalText(of: item) ?? json), json: json)

@@ -123,7 +123,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
     ///
     /// A write blocks until it is on disk, and nil removes the value.
     ///
-    /// A write that fails is logged and changes nothing. A binding cannot throw; ``set(_:)-(Item?)`` can.
+    /// A write that fails is logged. A binding cannot throw; ``set(_:)-(Item?)`` can.
     public var binding: Binding<Item?> {
         Binding(get: { self.wrappedValue }, set: { self.write($0) })
     }
@@ -139,7 +139,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
     /// Seals and stores a value, which is on disk on return; nil removes the value.
     ///
     /// - Throws: ``KeychainError/missingEntitlement`` if there is no key, ``StoreError``, ``ItemStorageError``. Nothing
-    ///   has changed then.
+    ///   has changed then, unless the error is `indeterminate`.
     public func set(_ value: Item?) async throws {
         guard let value else { return try await remove() }
         _ = try await box.change { _ in value }
@@ -157,7 +157,7 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
     ///
     /// If there is no value, nothing happens, and streams get nothing.
     ///
-    /// - Throws: ``ItemStorageError``. Nothing has changed then.
+    /// - Throws: ``ItemStorageError``. Nothing has changed then, unless the error is `indeterminate`.
     public func remove() async throws {
         _ = try await box.change(knowing: Self.removal)
     }
@@ -202,7 +202,8 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
     ///
     /// - Returns: True if the value was written; false if it is sealed with the current key, or if there is none.
     /// - Throws: ``KeychainError/couldNotAccessKeychain`` for a value that no key opens,
-    ///   ``KeychainError/missingEntitlement`` if there is no key, ``ItemStorageError``. Nothing has changed then.
+    ///   ``KeychainError/missingEntitlement`` if there is no key, ``ItemStorageError``. Nothing has changed then,
+    ///   unless the error is `indeterminate`.
     @discardableResult
     public func reseal() async throws -> Bool {
         try await box.change(knowing: renewal).isWritten

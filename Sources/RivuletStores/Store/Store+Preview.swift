@@ -14,7 +14,7 @@ extension Store {
         items: [Item],
         cacheIdentifier: any KeyPath<Item, String> & Sendable
     ) -> Store<Item> {
-        // Nothing is written, so the items have no size.
+        // Nothing is stored, so the sizes of the documents are 0.
         let contents = StoreContents<Item>(
             items.lazy.map { (key: ByteText($0[keyPath: cacheIdentifier]), entry: .init(item: $0, size: 0)) }
         )

@@ -278,7 +278,7 @@ extension StoreMachine {
         return update
     }
 
-    /// Returns the number of bytes of the items in the event.
+    /// Returns the number of bytes of the keys and documents in the update of a step.
     private func byteCount(of step: PreparedStep<Item>) -> Int {
         switch (step.event, step.removal) {
         case (.insertion, .all): step.sizes.reduce(0, +)

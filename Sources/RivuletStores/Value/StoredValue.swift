@@ -5,10 +5,9 @@ public import RivuletObjects
 /// A value that is stored under a key, with a default while nothing is stored.
 ///
 /// The wrapped value is read-only; `$name.set(_:)` and similar functions change it. Each of them exists twice. In
-/// `async` functions it suspends and throws. Elsewhere it blocks the thread until the value is on disk; if the
-/// storage refuses the change, it logs an error, and nothing has changed. An instance reads its value once: two
-/// instances with one key do not see each other's later writes.
-/// Source: <Tests/Rows/Systems.md#e-18> to E-21.
+/// `async` functions it suspends and throws. Elsewhere it blocks the thread until the value is on disk; if the change
+/// fails, it logs the error. An instance reads its value once: two instances with one key do not see each other's later
+/// writes. Source: <Tests/Rows/Systems.md#e-18> to E-21.
 @propertyWrapper
 public final class StoredValue<Item: Codable & Sendable>: Sendable {
     /// The key of the stored value.
@@ -78,8 +77,9 @@ public final class StoredValue<Item: Codable & Sendable>: Sendable {
 
     /// Stores a value, which is on disk on return.
     ///
-    /// - Throws: ``ItemStorageError`` or ``StoreError``. Nothing has changed then. A value that could not be read again
-    ///   after a restart is an error too. An example is a value with a transient field that has no initial value.
+    /// - Throws: ``ItemStorageError`` or ``StoreError``. Nothing has changed then, unless the error is `indeterminate`.
+    ///   A value that could not be read again after a restart is an error too. An example is a value with a transient
+    ///   field that has no initial value.
     public func set(_ value: Item) async throws {
         try await edit { _ in value }
     }

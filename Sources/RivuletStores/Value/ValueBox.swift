@@ -222,7 +222,8 @@ package final class ValueBox<Value: Sendable>: Sendable {
 
     /// Makes a change; durable on return.
     ///
-    /// - Throws: The error of the edit, or the reason that the storage refused the change. Nothing has changed then.
+    /// - Throws: The error of the edit, or the reason that the storage refused the change. Nothing has changed then,
+    ///   unless the error is `indeterminate`.
     func change(_ edit: @escaping Edit) async throws -> ValueChange<Value> {
         try await change(knowing: { value, _ in try edit(value) })
     }
