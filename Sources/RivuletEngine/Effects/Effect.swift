@@ -85,7 +85,7 @@ public struct Effect<Event: AppEvent>: Sendable {
         effect.isNone ? effect : .concatenate(Self(.sleep(delay)), effect).detached()
     }
 
-    /// Dispatches an event at regular intervals, until it is cancelled or the session leaves memory.
+    /// Dispatches an event at regular intervals, until the timer is cancelled or the session leaves memory.
     ///
     /// The first tick is after one interval. A tick is skipped while the previous tick still waits in the queue. The
     /// shortest interval is `EngineLimits.timerIntervalMin`.
@@ -246,7 +246,9 @@ package enum EffectsInFlight: Sendable {
     case keep
 }
 
-/// The name of an effect within its session: any hashable value, equal only to a value of the same type.
+/// The name of an effect within its session: any hashable value.
+///
+/// Names are compared as `AnyHashable`, for which the numbers `1` and `1.0` are equal.
 package struct EffectID: Hashable, Sendable, CustomStringConvertible {
     private let base: any Hashable & Sendable
 

@@ -232,7 +232,7 @@ extension EffectScheduler {
 
     // MARK: - Time
 
-    /// Does the work of a timer whose deadline has passed.
+    /// Does the work of a timer after its deadline.
     mutating func fire(_ timer: EffectTimers.Timer) {
         switch timer.target {
         case .interval(let name):

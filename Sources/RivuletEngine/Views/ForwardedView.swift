@@ -65,7 +65,7 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         }
     }
 
-    /// Writes the view's value under the old state.
+    /// Writes a value that the view had under the old state.
     private static func write(
         _ fields: [Field],
         at path: ArraySlice<String>,
@@ -98,7 +98,7 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
         return state.encodeJSON(at: (pointer.tokens + path)[...], into: &writer)
     }
 
-    /// Returns a field's JSON under the old state.
+    /// Returns the JSON that a field had under the old state.
     private static func json(of field: Field, in state: State) -> [UInt8]? {
         var writer = JSONWriter()
         return write(field, at: [], in: state, into: &writer) ? writer.bytes : nil

@@ -1,6 +1,7 @@
 /// A type that makes a view object from a state, and updates it.
 ///
-/// A hosted session needs nothing else from a forwarder. `@StateForwarder` generates it, or it is written by hand.
+/// A hosted session needs nothing else from a forwarder. `@StateForwarder` generates the members, or the app implements
+/// them.
 public protocol StateForwarding: SendableMetatype {
     /// The state with the values.
     associatedtype ForwardedState
