@@ -10,10 +10,10 @@ public struct SecretKeys: Sendable {
 
     /// Takes the keys from the environment.
     ///
-    /// The current key is the text `RIVULET_SECRET_KEY`, or the content of the file `RIVULET_SECRET_KEY_FILE`, or of
-    /// `secret.key` in the folder. If that last file does not exist, it is created with mode 0600. The older key is
-    /// `RIVULET_OLDER_SECRET_KEY`, or the content of the file `RIVULET_OLDER_SECRET_KEY_FILE`. An empty variable
-    /// counts as unset.
+    /// The current key is the value of `RIVULET_SECRET_KEY`, or the content of the file that `RIVULET_SECRET_KEY_FILE`
+    /// names. If both are unset, it is the content of `secret.key` in the folder, which is created with mode 0600 if it
+    /// does not exist. The older key is the value of `RIVULET_OLDER_SECRET_KEY`, or the content of the file that
+    /// `RIVULET_OLDER_SECRET_KEY_FILE` names. An empty variable is treated as unset.
     ///
     /// - Parameters:
     ///   - folder: The data folder. If it is nil and no variable has a key, the current key is random and not stored.

@@ -10,7 +10,8 @@ struct AnswerBody {
         case size
         /// The state while the content of a chunk is read.
         case content(remaining: Int)
-        /// The state while the line end behind a chunk's content is due; `isLast` for the chunk without content.
+        /// The state while the line end behind a chunk's content is due; `isLast` is true for the chunk without
+        /// content.
         case lineEnd(isLast: Bool)
         /// The state behind the last chunk.
         case ended
@@ -24,7 +25,7 @@ struct AnswerBody {
         state = head[field: "transfer-encoding"] == "chunked" ? .size : .plain
     }
 
-    /// True if the body is incomplete when the connection ends now.
+    /// True if the body would be incomplete if the connection ended now.
     var isCut: Bool {
         switch state {
         case .plain, .ended: false

@@ -11,8 +11,9 @@ package struct StateDifference {
     /// The maximum number of lines; further lines are only counted.
     package static let linesMax = 50
 
-    /// The maximum length of the part of a collection in which moved elements are found; the search takes the square of
-    /// it.
+    /// The maximum length of the part of a collection in which moved elements are found.
+    ///
+    /// The time of the search grows with the square of this length.
     package static let reorderedMax = 1_000
 
     private var lines: [String] = []
@@ -96,7 +97,7 @@ package struct StateDifference {
         )
     }
 
-    /// Compares the elements of arrays by their index, after equal elements at both ends.
+    /// Compares the elements of arrays by their index, without the equal elements at both ends.
     private mutating func compare(_ path: String, _ expected: [AddressedValue], _ actual: [AddressedValue]) {
         let start = zip(expected, actual).prefix { $0.text == $1.text }.count
         let (old, new) = (expected.dropFirst(start), actual.dropFirst(start))
@@ -132,7 +133,9 @@ package struct StateDifference {
 
     // MARK: - Omitted fields
 
-    /// Compares the fields that are in no JSON, in states but not in their collections.
+    /// Compares the fields that are in no JSON.
+    ///
+    /// Such fields of a collection's elements are not compared.
     private mutating func compareOmitted(_ path: String, _ expected: Any, _ actual: Any) {
         for (old, new) in zip(Mirror(reflecting: expected).children, Mirror(reflecting: actual).children) {
             guard let name = old.label.map(Self.fieldName) else { continue }
@@ -166,7 +169,7 @@ package struct StateDifference {
         (value as? any ObservableState) ?? value
     }
 
-    /// The name of a field, from that of its storage.
+    /// The name of a field, from the name of its storage.
     private static func fieldName(_ label: String) -> String {
         // The halves of an `AppState` have storages with longer names.
         ["persistent": "p", "transient": "t"][label] ?? (label.hasPrefix("_") ? String(label.dropFirst()) : label)

@@ -88,7 +88,8 @@ public final class TestStore<Definition: AppDefinition> {
     ///   - event: The event.
     ///   - sourceLocation: The position at which failures are reported.
     ///   - change: Edits the state before the event into the expected state; nil if no change is expected. If
-    ///     ``exhaustivity`` is off, it edits the state after the event, and must leave this state as it is.
+    ///     ``exhaustivity`` is off, it edits the state after the event, and an edit that changes this state is a
+    ///     failure.
     public nonisolated(nonsending) func send(
         _ event: Event,
         sourceLocation: SourceLocation = #_sourceLocation,

@@ -2,7 +2,7 @@ internal import CLibuv
 
 /// An IP address and port.
 ///
-/// An IPv4 address mapped into IPv6 counts as IPv4.
+/// An IPv4 address that is mapped into IPv6 is treated as IPv4.
 package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address without the port, for counts per address.
     package struct IP: Hashable, Sendable, CustomStringConvertible {

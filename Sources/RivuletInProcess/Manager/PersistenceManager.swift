@@ -6,8 +6,8 @@ import Synchronization
 
 /// Saves the newest of the states that it receives.
 ///
-/// There is no timer: a save starts if none is running, and all requests during a save become one save after it.
-/// Writes thus keep their order, none is lost, and a steady stream of requests cannot delay them.
+/// There is no timer: a save starts if none is running, and all requests during a save become one save after it. Writes
+/// thus keep their order, the newest requested state is saved, and a steady stream of requests cannot delay a save.
 /// Source: <Tests/Rows/Systems.md#d-20> to D-22.
 final class PersistenceManager<State: PersistentState>: Sendable {
     /// The time between a failed save and the next attempt.
@@ -156,7 +156,7 @@ final class PersistenceManager<State: PersistentState>: Sendable {
 
     /// Marks the end of the requests.
     ///
-    /// A state that waits to be saved is tried only once more.
+    /// If a state still waits to be saved, only one more attempt is made.
     func close() {
         progress.withLock { $0.isClosing = true }
     }
@@ -212,7 +212,8 @@ final class PersistenceManager<State: PersistentState>: Sendable {
         for waiter in waiters { waiter.continuation.resume() }
     }
 
-    /// Reports a failure, keeps the state, and waits before the next attempt; returns false if there is none.
+    /// Reports a failure, keeps the state, and waits before the next attempt; returns false if there is no next
+    /// attempt.
     private func goesOn(after error: any Error, _ state: State, _ request: Int) async -> Bool {
         // A value that JSON cannot represent fails again at the next attempt. A storage may work again.
         let isFinal = error is StatePersistenceError

@@ -140,7 +140,7 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
         admit(listener)
     }
 
-    /// Adds a listener behind the queued events.
+    /// Adds a listener after the events that are already queued have been processed.
     public nonisolated func addListener(_ listener: any StateListener) {
         if case .starts = inbox.add(.listener(listener)) { work() }
     }
@@ -256,7 +256,7 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
 
     /// The reason that nothing is saved, `unreadable` or `unavailable`; nil if saving works.
     ///
-    /// An overwrite could lose a stored document of unknown content.
+    /// The stored document then has unknown content, and an overwrite could lose it.
     public nonisolated var persistenceError: StatePersistenceError? { persistence?.refusal }
 
     /// Saves `p` as it is now, independent of the events' `persist`, and returns when it is durable.

@@ -2,7 +2,9 @@ import SwiftDiagnostics
 package import SwiftSyntax
 package import SwiftSyntaxMacros
 
-/// The expansion of `@Internal`: nothing, or an error if it is on anything but a case of an enum with `@AppEvent`.
+/// The expansion of `@Internal`, which generates no code.
+///
+/// It reports an error unless the attribute is on a case of an enum with `@AppEvent`.
 package struct InternalMacro: PeerMacro {
     /// The generated text is written in its final form; formatting it again took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }

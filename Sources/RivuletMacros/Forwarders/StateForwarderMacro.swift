@@ -88,7 +88,7 @@ extension ForwarderModel {
         ]
     }
 
-    /// The members that a hosted session calls, and the listener's members too.
+    /// The members that a hosted session calls; the listener's members call them too.
     fileprivate var forwardingMembers: [String] {
         let arguments = forwards.map { "\($0.label): state[keyPath: \($0.state)]" }.joined(separator: ",\n")
         let fields = forwards.map { forward in

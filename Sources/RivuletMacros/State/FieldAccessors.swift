@@ -5,7 +5,7 @@ import SwiftSyntaxBuilder
 /// state.
 ///
 /// Both macros read through the registrar. A state's fields are also written through it. An observable value writes its
-/// storage itself, so that `willSet` and `didSet` run once for each write. It also asks the type's own
+/// storage itself, so that `willSet` and `didSet` run once for each write. An observable value also asks the type's own
 /// `shouldNotifyObservers`.
 struct FieldAccessors {
     /// The rules of the field's owner; ObservationRules in RivuletObservation describes their effects.

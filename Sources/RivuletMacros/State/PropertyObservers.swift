@@ -151,7 +151,7 @@ private final class StorageRewriter: SyntaxRewriter {
         return ExprSyntax(inner.with(\.elseBody, elseBody))
     }
 
-    /// Visits the `else` first, because the bound names are known after the statement, and not in its `else`.
+    /// Visits the `else` first, because the bound names are visible after the statement, and not in its `else`.
     override func visit(_ node: GuardStmtSyntax) -> StmtSyntax {
         let body = visit(node.body)
         return StmtSyntax(node.with(\.conditions, visit(node.conditions)).with(\.body, body))

@@ -68,7 +68,7 @@ struct StateEnumRenderer {
         return CaseRenderer.text([opening] + (fields.isEmpty ? ["    []"] : ["    ["] + fields + ["    ]"]) + ["}"])
     }
 
-    /// The cases with values that are compared as a part of the enum.
+    /// The cases with several values, or with a labelled value; they are no fields.
     private var several: [EnumModel.Case] { model.cases.filter { !$0.payload.isEmpty && !$0.isSingle } }
 
     private var collect: String {

@@ -193,7 +193,9 @@ struct StateRenderer {
         )
     }
 
-    /// Reads fields without a default first; then the state exists, and the other fields are merged into it.
+    /// The initialiser that reads JSON.
+    ///
+    /// It first reads the fields without a default. Then the state exists, and the other fields are merged into it.
     ///
     /// Types follow from the storage, because the extension of a nested type does not see the names beside it.
     private var decode: String {

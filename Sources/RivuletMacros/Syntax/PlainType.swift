@@ -1,7 +1,9 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// A struct or enum inside of a state or of an enum of events that JSON cannot have, as far as its declaration shows.
+/// A nested struct or enum that JSON cannot have, as far as its declaration shows.
+///
+/// It is declared inside of a state or of an enum of events.
 ///
 /// A macro sees only the type that it is attached to, with the types inside. A conformance in an extension is not seen.
 struct PlainType {

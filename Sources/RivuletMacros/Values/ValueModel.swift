@@ -106,7 +106,7 @@ struct ValueModel {
         }
     }
 
-    /// Returns the field that a variable is, if it is one.
+    /// Returns the field that a variable declares; nil if the variable is no field.
     static func field(_ variable: VariableDeclSyntax) -> TrackedField? {
         isObservable(variable) ? TrackedField(variable) : nil
     }
@@ -159,7 +159,7 @@ struct ValueModel {
 
     /// Returns the coding keys of a variable.
     static func codingKeys(_ variable: VariableDeclSyntax) -> [CodingKey] {
-        // As in Swift, a lazy variable is not coded. An identity is not coded either.
+        // As in Swift, a lazy variable is not coded. A variable with a generated name is not coded either.
         guard !variable.modifiers.contains(.lazy), !variable.hasGeneratedName else { return [] }
         if isObservable(variable), let field = TrackedField(variable) {
             return [CodingKey(storage: field.storage, name: field.bareName)]

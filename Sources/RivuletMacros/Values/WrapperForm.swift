@@ -22,8 +22,9 @@ enum WrapperForm {
 
     /// Returns the code for the wrapper's type.
     ///
-    /// The long form names it. In the short form the value's type completes a kind of wrappers or `Clamped`. A wrapper
-    /// that is not generic, or has its type arguments, is its own kind.
+    /// The long form names the wrapper's type. In the short form the value's type completes it: `Clamped` on an `Int`
+    /// is `Clamped<Int>`, and the kind `Boxed` on an `Int` is `Box<Int>`. A wrapper that is not generic, or has its
+    /// type arguments, is its own kind.
     func wrapper(_ base: ExprSyntax, of type: String) -> String {
         let text = base.trimmedDescription
         if self == .long { return text }
@@ -31,7 +32,9 @@ enum WrapperForm {
         return isClamped ? "\(text)<\(type)>" : "\(text)._$Kind.Of<\(type)>"
     }
 
-    /// Returns the code for the wrapper's name: only the running program knows the wrapper of a kind.
+    /// Returns the code for the wrapper's name.
+    ///
+    /// In the short form the code is a call, because only the running program knows the wrapper of a kind.
     func wrapperName(_ base: ExprSyntax, of type: String) -> String {
         switch self {
         case .long: base.typeName.quoted

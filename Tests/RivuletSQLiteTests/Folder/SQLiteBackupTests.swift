@@ -11,7 +11,7 @@ import Testing
 @Suite struct SQLiteBackupTests {
     @Test func `a backup beside an engine has the stored data, and no text of a deleted session`() async throws {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
-        // The first step comes at once. The session is larger than that step.
+        // The first step of erasing runs at once. The session is larger than that step.
         let engine = try folder.engine { limits in
             limits.eraseStepBytesMax = 10_000
             limits.erasePauseMilliseconds = 3_600_000
@@ -127,7 +127,7 @@ import Testing
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
         try await makeDatabase(in: folder.path)
         _ = try SQLiteBackup.create(of: folder.path, in: other.path + "/first")
-        // The folder is as after a copy of a backup by other means.
+        // The folder looks as if a backup was copied into it without `rivulet backup restore`.
         let list = URL(fileURLWithPath: folder.path + "/rivulet.backup")
         try FileManager.default.copyItem(at: URL(fileURLWithPath: other.path + "/first/rivulet.backup"), to: list)
         try FileManager.default.copyItem(atPath: other.path + "/first", toPath: folder.path + "/monday")

@@ -38,7 +38,7 @@ import Testing
         #expect(try DatabasePages(folder.databasePath).wrongPages == [])
     }
 
-    @Test func `a backup that is larger than its cache has checksums, and so has what it restores`() async throws {
+    @Test func `a backup that is larger than its cache has checksums, and so has its restored database`() async throws {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
         try await filled(folder, sessions: 60, byteCount: 20_000)
         _ = try SQLiteBackup.create(of: folder.path, in: other.path + "/backup")
@@ -49,7 +49,7 @@ import Testing
         #expect(try DatabasePages(other.path + "/again/rivulet.db").wrongPages == [])
     }
 
-    @Test func `a database without checksums is served as before, and a vacuum gives it some`() async throws {
+    @Test func `a database without checksums is served as before, and a vacuum adds checksums`() async throws {
         let folder = try TemporaryFolder()
         // The file has the form of older versions.
         let raw = try RawDatabase(folder.databasePath, stampsPages: false)

@@ -22,7 +22,7 @@ import Testing
         #expect(try inspection.load(key) == nil)
     }
 
-    @Test func `reads later writes of another server, also if it continues from a smaller row number`()
+    @Test func `reads the writes of a later server, also if that server uses row numbers again`()
         async throws
     {
         let folder = try TemporaryFolder()

@@ -1,4 +1,4 @@
-// Checks the folders that an engine opens, and those that it refuses to open.
+// Checks the folders that an engine opens, and the folders that it refuses.
 
 import Foundation
 import ItemStorageConformance

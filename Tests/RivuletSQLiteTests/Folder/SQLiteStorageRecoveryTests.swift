@@ -66,7 +66,7 @@ import Testing
         #expect(found.count > 5)
     }
 
-    @Test func `a crash while the first tables are made is no obstacle`() throws {
+    @Test func `an engine starts after a crash that came before its tables were made`() throws {
         let folder = try TemporaryFolder()
         // The file has its settings, but no tables yet.
         let raw = try RawDatabase(folder.databasePath)

@@ -31,7 +31,7 @@ import Testing
             #expect(try await collection.contents() == before)
         }
         folder.failDisk()
-        // The writer's record of the keys is unchanged, too: both keys are there, and there is room for one more.
+        // The writer's record of the keys is unchanged, too: it has both keys, and room for one more.
         try await collection.commit([.put(key: "a", document: [4]), .put(key: "c", document: [5])])
         #expect(try await collection.contents().items.map(\.key) == ["a", "b", "c"])
         await #expect(throws: ItemStorageError.tooMany(limit: 3)) {
@@ -113,7 +113,7 @@ import Testing
         ("UPDATE item SET created = 9 WHERE key = 'b'", nil), ("UPDATE item SET key = 'd' WHERE key = 'b'", nil),
         ("UPDATE item SET checksum = 0 WHERE key = 'b'", nil),
     ])
-    func `a damaged item is named and hides no other, until it is written`(sql: String, key: String?) async throws {
+    func `a damaged item is named until it is written, and hides no other`(sql: String, key: String?) async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine()
         defer { engine.close() }

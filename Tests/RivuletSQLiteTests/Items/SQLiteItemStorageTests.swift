@@ -1,4 +1,4 @@
-// Checks that the SQLite engine satisfies the item storage contract, beside the sessions.
+// Checks that the SQLite engine satisfies the item storage contract, in the database of the sessions.
 
 import ItemStorageConformance
 import RivuletSQLite

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [0, 4, 8, 12, 16, 20, 24, 2_000, 4_119])
-    func `a flipped bit before two commit ends is damage, and loses no earlier commit`(
+    func `a flipped bit that two commit ends follow is damage, and loses no earlier commit`(
         offset: Int
     ) async throws {
         let log = try await log()

@@ -141,13 +141,14 @@ import Testing
         #expect(version == 20 || isLast && version == 19)
     }
 
-    @Test func `a flipped bit that could also be the highest bit of a page number loses nothing`() async throws {
+    @Test func `a flip that changes the checksum like a flip in the page number loses nothing`() async throws {
         let (whole, log) = try await crashed(isCheckpointed: true)
         let frames = log.commits[2]..<log.commits[12]
         for frame in frames {
             let folder = try whole.copyOfFiles()
             var log = log
-            // The bit is the highest bit of the first half of the checksum.
+            // The bit is the highest bit of the first half of the checksum. A flip of the highest bit of the frame's
+            // page number has the same effect.
             log.bytes[log.offset(of: frame) + 16] ^= 0x80
             try log.write(to: folder)
             let engine = try folder.engine()
@@ -235,7 +236,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.databasePath)) == part)
     }
 
-    @Test func `an emptied log, and a log that was cut after a commit, look like ordinary ones`() async throws {
+    @Test func `an emptied log, and a log that was cut after a commit, look like ordinary logs`() async throws {
         let (folder, log) = try await crashed()
         for frames in [0, log.commits[12] + 1] {
             var cut = log

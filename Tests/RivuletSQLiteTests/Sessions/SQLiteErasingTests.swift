@@ -77,7 +77,7 @@ import Testing
         #expect(try await engine.load(TestData.key("kept"))?.tail.count == 30)
     }
 
-    @Test func `close() waits until what was deleted is erased`() async throws {
+    @Test func `close() waits until deleted data is erased`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.eraseStepBytesMax = 60_000 }
         _ = try await fill(engine, entries: 20, byteCount: 3_000)

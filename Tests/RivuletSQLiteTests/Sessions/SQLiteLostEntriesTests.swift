@@ -1,5 +1,5 @@
-// Checks the effect of a lost page of the newest entries. Its sessions are unreadable. Until they are known, so are all
-// sessions that are not proven complete.
+// Checks the effect of a lost page of the newest entries. The sessions with entries on the page are unreadable. Until
+// these sessions are known, each session that is not proven complete is unreadable, too.
 
 import Foundation
 import ItemStorageConformance
@@ -81,7 +81,7 @@ import Testing
         #expect(try await engine.collection("notes").contents().items.count == 1)
     }
 
-    @Test func `without the end of the log no session is proven, and stores are served`() async throws {
+    @Test func `if the end of the log is lost, no session is proven complete, and stores are served`() async throws {
         let folder = try await damaged(leaf: -1)
         let engine = try folder.engine()
         defer { engine.close() }

@@ -1,5 +1,5 @@
-// Checks that a damaged page of an index makes no session, answer or store unreadable, and that one of a table only
-// affects its own sessions.
+// Checks that a damaged page of an index makes no session, answer or store unreadable. A damaged page of a table
+// affects only the sessions with rows on it.
 
 import Foundation
 import ItemStorageConformance
@@ -46,7 +46,7 @@ import Testing
         try pages.flip(bit: 4, ofByte: offset + text.utf8.count - 3, inPage: page)
     }
 
-    @Test func `a damaged index of sessions hides no session, and no second one gets its name`() async throws {
+    @Test func `a damaged index of sessions hides no session, and no second session gets its name`() async throws {
         let folder = try await filled()
         try flip("counterr2", inIndex: "sqlite_autoindex_session_1", of: folder)
         let engine = try folder.engine()
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a damaged index of the times of answers refuses no dispatch with a key`() async throws {
+    @Test func `no dispatch with a key is refused if the index of the answers' times is damaged`() async throws {
         let folder = try TemporaryFolder()
         var engine = try folder.engine()
         let old = (0..<900).map {
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: ["snapshot", "log_index"])
-    func `a damaged index of snapshots or of the log gives no earlier state`(name: String) async throws {
+    func `a damaged index of snapshots or of the log does not change the loaded state`(name: String) async throws {
         let folder = try TemporaryFolder()
         let first = try folder.engine { $0.unindexedEntriesMax = 1 }
         for id in ["one", "two"] {

@@ -155,7 +155,7 @@ import Testing
         #expect(try await engine.load(TestData.key())?.tail == TestData.entries(1...2))
     }
 
-    @Test func `another program's write lock makes writes unavailable, and no reads`() async throws {
+    @Test func `another program's write lock makes writes unavailable, but not reads`() async throws {
         let folder = try TemporaryFolder()
         let engine = try folder.engine { $0.lockWaitMilliseconds = 1 }
         defer { engine.close() }

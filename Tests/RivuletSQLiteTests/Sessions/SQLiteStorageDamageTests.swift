@@ -1,4 +1,4 @@
-// Checks that damage is found and named, and that it only affects its own session.
+// Checks that damage is found and named, and that it affects only the damaged session.
 
 import RivuletSQLite
 import RivuletSessions
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `a write to a damaged session fails by itself in its group`() async throws {
+    @Test func `a write to a damaged session fails, and the other writes of its group do not`() async throws {
         let (folder, engine, _) = try await damaged(by: "UPDATE session SET created = 2 WHERE sid = 1")
         // The folder is removed when its object is released.
         defer { withExtendedLifetime(folder) { engine.close() } }

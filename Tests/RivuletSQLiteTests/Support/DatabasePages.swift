@@ -5,7 +5,7 @@ import Foundation
 
 /// A database file that no engine uses, page by page.
 ///
-/// Pages count from 1.
+/// The number of the first page is 1.
 struct DatabasePages {
     let path: String
     private(set) var bytes: [UInt8]
@@ -19,7 +19,7 @@ struct DatabasePages {
 
     var count: Int { bytes.count / Self.pageBytes }
 
-    /// The reserved bytes of each page, by the header.
+    /// The number of reserved bytes of each page, from the header.
     var reservedBytes: Int { Int(bytes[20]) }
 
     /// The pages with a wrong checksum in their last eight bytes.

@@ -1,4 +1,4 @@
-// The bytes of a write-ahead log, with damage as of a failing disk.
+// The bytes of a write-ahead log, which tests damage as a failing disk does.
 
 import Foundation
 import RivuletSQLite

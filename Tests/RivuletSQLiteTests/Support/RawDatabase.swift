@@ -53,7 +53,7 @@ import CSQLite
 }
 
 extension RawDatabase {
-    /// The first page with rows of a table that has more than one.
+    /// The first page with rows of a table; the table must have more than one page.
     func firstLeaf(of table: String) throws -> Int? {
         try text("SELECT min(pageno) FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf'").flatMap { Int($0) }
     }

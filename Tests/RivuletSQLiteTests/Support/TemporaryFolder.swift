@@ -77,7 +77,9 @@ final class TemporaryFolder: Sendable {
         return copy
     }
 
-    /// Overwrites the first page with rows of a table that has more than one, as a failing disk does.
+    /// Overwrites the first page with rows of a table, as a failing disk does.
+    ///
+    /// The table must have more than one page.
     func overwritePage(ofTable table: String) throws {
         guard let page = try RawDatabase(databasePath).firstLeaf(of: table) else { throw CocoaError(.fileReadUnknown) }
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: databasePath))
@@ -86,7 +88,7 @@ final class TemporaryFolder: Sendable {
         try file.close()
     }
 
-    /// The rows of sessions' entries, as another process sees them.
+    /// The number of stored entries of all sessions, as another process sees it.
     func logRowCount() throws -> Int {
         try RawDatabase(databasePath).text("SELECT count(*) FROM log").flatMap { Int($0) } ?? 0
     }

@@ -56,7 +56,7 @@ private final class Granted: Sendable {
         withExtendedLifetime(first) {}
         first = nil
         #expect(granted.count == 1)
-        // A later request does not overtake.
+        // A later request does not overtake the waiting body.
         #expect(budget.reserve(100, .large) == nil)
         granted.release()
         #expect(granted.count == 1 && !budget.hasWaiters(for: .large))

@@ -1,4 +1,4 @@
-// Checks a loop's handling of bodies without memory for them, and that it releases its reservations.
+// Checks the bodies for which a loop has no memory, and that the loop returns all memory that it reserved.
 
 import CounterFixture
 import RivuletEngine

@@ -1,4 +1,4 @@
-// Checks the answers that are compressed, and the fields that describe it.
+// Checks the answers that are compressed, and the fields that describe the compression.
 
 import RivuletHTTP
 import Testing
@@ -31,7 +31,7 @@ import Testing
         ("gzip;q=0", false), ("*;q=0", false), ("gzip;q=0, *", false), ("br", false), ("identity", false), ("", false),
         ("gzip;q=0.5, identity", false), ("gzip, identity;q=0.5", true), ("identity;q=0, gzip", true),
     ])
-    func `a large answer is compressed if the client accepts gzip at least as much`(_ field: String, _ is: Bool) throws
+    func `a large answer is compressed if gzip has at least the weight of identity`(_ field: String, _ is: Bool) throws
     {
         #expect(try isWanted(large, field) == `is`)
     }

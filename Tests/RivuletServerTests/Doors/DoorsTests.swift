@@ -153,7 +153,7 @@ import Testing
         #expect(twice == "403 crossSite")
     }
 
-    @Test func `a star shares answers without credentials and without callers`() throws {
+    @Test func `a star shares answers without credentials, and without me`() throws {
         var options = ServerOptions()
         options.allowedOrigins = ["*", "http://localhost:5173"]
         let doors = try Doors(options, machineName: "")

@@ -33,7 +33,7 @@ import Testing
         #expect(try !hosts().contains(host))
     }
 
-    @Test func `a name is that host, and a name with a dot before it is its subdomains`() throws {
+    @Test func `an entry allows its host, and an entry with a dot before it allows all subdomains`() throws {
         let hosts = try hosts("A.example", ".b.example")
         for host in ["a.example", "a.example:1", "A.EXAMPLE.", "x.b.example", "y.x.b.example:8080"] {
             #expect(hosts.contains(host), "\(host)")

@@ -47,7 +47,7 @@ import Testing
             (#"{"canary"#, "app=tally kind=invalid status=400"),
         ]
     )
-    func `a refused dispatch is a line with names that the server has`(_ body: String, _ fields: String) async throws {
+    func `a refused dispatch is logged with names that the server has`(_ body: String, _ fields: String) async throws {
         let server = try start()
         defer { server.stop() }
         _ = await send(post(body), to: server)
@@ -57,7 +57,7 @@ import Testing
         #expect(trace.count == 32 && trace.allSatisfy(\.isHexDigit))
     }
 
-    @Test func `each refused line of a dispatch is a line with the trace of its request`() async throws {
+    @Test func `each refused line of a dispatch has a log line with the trace of its request`() async throws {
         let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
         let server = try start()
         defer { server.stop() }

@@ -166,7 +166,7 @@ import Testing
 
     @Test func `every status of a problem is in the document`() throws {
         let responses = try #require(document["components"]?["responses"]?.members).map(\.name)
-        // A path of the document is always used with the method of its operation, so that 405 is not among them.
+        // The document describes only methods that a path has, so 405 is not among its statuses.
         let statuses = Set(ProblemType.allCases.map(\.status)).subtracting([405]).sorted()
         #expect(responses == statuses.map { "Problem\($0)" })
         let key = SessionKey(app: "tally", id: "a")

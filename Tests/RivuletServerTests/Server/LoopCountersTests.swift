@@ -74,7 +74,7 @@ import Testing
         #expect(value("rivulet_sessions_resident") == "2")
     }
 
-    @Test func `the number of open streams is opened less closed ones, by kind`() {
+    @Test func `the open streams of a kind are its opened streams minus its closed ones`() {
         let metrics = metrics()
         let counters = LoopCounters(apps: 2)
         for _ in 0..<3 { counters.streamOpened(.session) }

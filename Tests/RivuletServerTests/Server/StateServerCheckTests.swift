@@ -51,7 +51,7 @@ import Testing
         return try server.check(storage) { key, reason in Issue.record("\(key): \(reason)") }
     }
 
-    @Test func `ignored key paths have the number of their sessions, in order`() throws {
+    @Test func `ignored key paths are in order, each with the number of its sessions`() throws {
         let report = try report([
             "a": #"{"p":{"size":1,"items":[{"id":"x","old":1},{"id":"y","old":2}]}}"#,
             "b": #"{"p":{"items":[{"id":"x","old":1}]},"q":{}}"#,

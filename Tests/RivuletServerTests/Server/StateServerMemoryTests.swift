@@ -1,4 +1,4 @@
-// Checks that a server warns at its start if it lacks memory for its apps.
+// Checks that a server does not start if its memory limit has no room for an app's events.
 
 import CounterFixture
 import RivuletServer

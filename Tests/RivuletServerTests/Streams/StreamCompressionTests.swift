@@ -12,7 +12,7 @@ import Testing
         return Array("event: change\nid: c\(number)\ndata: {\"version\":\(number),\"value\":\"\(value)\"}\n\n".utf8)
     }
 
-    @Test func `the checksums of parts give the checksum of the whole, and of one part again`() {
+    @Test func `the checksums of two parts give that of the whole, and the second one can be recovered`() {
         let (first, second) = (Array("hello, ".utf8), Array("world".utf8))
         var whole = GzipTally(first.span)
         whole.append(GzipTally(second.span))

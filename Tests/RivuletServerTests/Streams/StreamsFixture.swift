@@ -122,7 +122,7 @@ struct Streams {
         return budget
     }
 
-    /// Gives the socket of a stream room for so many bytes.
+    /// Gives the socket of a stream room for this number of bytes.
     mutating func drain(_ slot: UInt32, room: Int = .max) -> SubscriberState.Action? {
         transport.room[id(slot)] = room
         guard let stream = stream(slot) else { return nil }

@@ -1,4 +1,4 @@
-// Checks the memory of key paths that a schema has.
+// Checks that key paths which a schema has are remembered after their first look-up.
 
 import RivuletJSON
 import Testing

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct JSONSchemaTransientTests {
-    /// Stands for a type.
+    /// A stand-in for a type.
     private final class Layer: Sendable {}
 
     /// The number of requests for a type's fields.

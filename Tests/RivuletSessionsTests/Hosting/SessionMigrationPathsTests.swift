@@ -103,7 +103,7 @@ import Testing
         #expect(try harness.value("/title") == #""a shelf""#)
     }
 
-    @Test func `a path within elements may have no element to check, but must not be missing in all`() throws {
+    @Test func `a path within elements is accepted without any element, but not if all elements lack it`() throws {
         let step = app { document in
             try document.remove("/number")
             try document.updateEach("/books") { try $0.move("/leaves", to: "/pages") }

@@ -17,7 +17,7 @@ import Testing
         )
     }
 
-    @Test func `every event of a stream with changed paths names them in its cursor`() throws {
+    @Test func `every event of a stream with changed paths names the paths in its cursor`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#"{"add":1}"#)
         let joined = try harness.subscribe(try Self.topic("/p/count", isRepathed: true))

@@ -148,8 +148,8 @@ import Testing
         let harness = try SessionHarness()
         let answer = try harness.dispatch(body)
         #expect(answer.coerced.map(\.text) == coerced)
-        // The second dispatch has the same coercions. The field has that value already, but the sender wrote another
-        // one.
+        // The second dispatch has the same coercions. The field already has the coerced value, but the sender wrote
+        // another value.
         #expect(try harness.dispatch(body).coerced.map(\.text) == coerced)
         guard !coerced.isEmpty else { return }
         let version = try harness.dispatch(#""peek""#).version

@@ -10,7 +10,7 @@ import Testing
 @Suite struct SessionEffectsTests {
     // MARK: - Order
 
-    @Test func `D-14, D-16: the next event waits for a work, whose events queue behind it`() throws {
+    @Test func `D-14, D-16: the next event waits for a work, and the work's events queue behind that event`() throws {
         let harness = try EffectHarness { event, _ in
             guard event == .mark(1) else { return .none }
             return .run(.beforeNextEvent) { dispatch in

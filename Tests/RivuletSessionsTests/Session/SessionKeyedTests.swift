@@ -35,9 +35,9 @@ import Testing
         return harness.sink.delivered.filter { $0.group == group }.map { $0.event.changesText }
     }
 
-    /// The events of a reader that watches a path and missed the events.
+    /// The events with which a reader of a path resumes after it missed these events.
     ///
-    /// They are the same from memory and from the log.
+    /// It checks that they are the same from memory and from the log.
     private func resumed(_ path: String, after events: String...) throws -> [String] {
         let answers = try [1_000, 1].map { tailChangesMax in
             let harness = try Self.harness(limits: SessionLimits(tailChangesMax: tailChangesMax))

@@ -67,7 +67,7 @@ import Testing
         #expect(try harness.wait { answer }.get().version == 1)
     }
 
-    @Test func `a session can begin with a partial state, clamped like every entry`() throws {
+    @Test func `a session can begin with a partial state, clamped like every write`() throws {
         let harness = try SessionHarness()
         _ = try create(harness, state: #"{"p":{"count":500,"limits":{"high":9}}}"#)
         harness.restart()

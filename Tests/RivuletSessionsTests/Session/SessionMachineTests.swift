@@ -23,8 +23,8 @@ import Testing
     /// A dispatch is a letter: `a` is transient, `a!` durable, `a+` transient with an effect that holds the queue. `a=`
     /// changes nothing, `a?` expects another state, and `a#` is rejected by its reducer. The other words are: `ok` and
     /// `fail` are storage's answers, and `snapshot` is `ok` with a snapshot due. `done` ends an effect, `create` and
-    /// `delete` are requests, and `close` ends the session. `a>b` sends `b` while `a` is published. `a~b` has an effect
-    /// of `a` that sends `b` at once, and `again` is the drive that the session requests then.
+    /// `delete` are requests, and `close` ends the session. `a>b` sends `b` while `a` is published. In `a~b`, an effect
+    /// of `a` sends `b` at once. The session then requests a later drive, which is `again`.
     private struct Driver: ~Copyable {
         var machine: SessionMachine
         var lines: [String] = []
@@ -226,8 +226,8 @@ import Testing
         // Events become visible in their order: a transient event waits for an earlier durable one.
         (.stored, "a! b", "reduce a!, append 1 after 3 | reduce b"),
         (.stored, "a! b ok", "reduce a!, append 1 after 3 | reduce b | show >a!, show a!>a!b, snapshot 4?"),
-        // Durable events that come while storage is busy are appended together. Here at most two may be reduced and not
-        // visible.
+        // Durable events that come while storage is busy are appended together. At most two events may be reduced and
+        // not yet visible here.
         (
             .stored, "a! b! c! ok",
             "reduce a!, append 1 after 3 | reduce b! |  | show >a!, snapshot 4?, reduce c!, append 2 after 4"
@@ -237,7 +237,7 @@ import Testing
         (.stored, "a b!", "reduce a, show >a | reduce b!, append 1 after 3"),
         // A request that comes while an event is published waits until the publication ends.
         (.stored, "a>b", "reduce a, show >a, reduce b, show a>ab"),
-        // If an effect holds the queue, no event is reduced before it ends, even if it has not begun.
+        // If an effect holds the queue, no event is reduced before the effect ends, even if the effect has not begun.
         (.stored, "a+ b done", "reduce a+, show >a+ |  | reduce b, show a+>a+b"),
         (.stored, "a+>b done", "reduce a+, show >a+ | reduce b, show a+>a+b"),
         // An event of an effect waits for a later turn of the loop. Requests that came before it do not wait.
@@ -267,7 +267,8 @@ import Testing
         (.new, "a! ok", "reduce a!, create with 1 | show >a!, snapshot 1?"),
         (.new, "create ok", "create with 0 | created 1, snapshot 0?"),
         (.new, "a! create ok", "reduce a!, create with 1 |  | show >a!, created 1, snapshot 1?"),
-        // A refusal creates no session. It is answered when the state that it saw is visible.
+        // A refused dispatch creates no session. The refusal is answered when the state that the dispatch saw is
+        // visible.
         (.new, "a?", "reduce a?, refused a?"),
         (.stored, "a! b? ok", "reduce a!, append 1 after 3 | reduce b? | show >a!, show a!>a!, snapshot 4?"),
         // An event that its reducer rejects is not published, and has no entry in the log.

@@ -26,7 +26,7 @@ import Testing
         _ = try harness.once(body, key: "k")
         harness.storage.holdReads()
         let retry = harness.sendOnce(body, key: "k")
-        // The dispatch updates the count, which includes the waiting retry.
+        // The dispatch updates the number of resident bytes, which includes the waiting retry.
         try harness.dispatch(#"{"add":1}"#)
         let waiting = harness.shard.residentBytes
         harness.storage.releaseReadsBackwards()

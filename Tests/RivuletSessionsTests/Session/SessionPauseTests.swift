@@ -8,7 +8,7 @@ import RivuletSessions
 import Testing
 
 @Suite struct SessionPauseTests {
-    /// A session in which every state counts as large.
+    /// A session in which every state is treated as large.
     private func harness() throws -> SessionHarness {
         try SessionHarness(limits: SessionLimits(turnJSONBytesMax: 0))
     }

@@ -6,7 +6,7 @@ import RivuletSessions
 import Testing
 
 @Suite struct SessionWorkTests {
-    /// A session in which every state counts as large.
+    /// A session in which every state is treated as large.
     private func harness(
         _ limits: SessionLimits = SessionLimits(turnJSONBytesMax: 0),
         titleBytes: Int = 6_000
@@ -105,7 +105,8 @@ import Testing
         #expect(harness.sink.delivered.count == 1)
     }
 
-    /// An event with more bytes than a quarter of the snapshot, so that no change leads from the snapshot to it.
+    /// An event with more bytes than a quarter of the snapshot, so that the event is not sent as a change after the
+    /// snapshot.
     private func rename(_ digit: Int) -> String { #"{"rename":"\#(String(repeating: "\(digit)", count: 6_000))"}"# }
 
     @Test func `the third attempt at a snapshot pauses events`() throws {

@@ -70,7 +70,7 @@ import Testing
         #expect(session.memoryBytes >= bytes + 4_096)
     }
 
-    @Test func `a session accepts an event that makes it larger with the least memory, and not with less`() throws {
+    @Test func `a session can grow under the least memory limit, and cannot under a smaller limit`() throws {
         let least = AppHost(NotebookApp()).residentBytesLeast
         #expect(try notebook(SessionLimits(residentBytesMax: least)).dispatch(#"{"write":"a"}"#).version == 1)
         let harness = try notebook(SessionLimits(residentBytesMax: least - 4_096))

@@ -141,7 +141,7 @@ import Testing
         #expect(harness.shard.residentBytes == 0)
     }
 
-    @Test func `an unstored session is passivated for its streams without any memory`() throws {
+    @Test func `an unstored session with streams is passivated, too`() throws {
         let harness = try SessionHarness()
         let joined = try harness.subscribe("/p/count")
         park(harness)

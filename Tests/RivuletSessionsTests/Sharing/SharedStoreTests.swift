@@ -137,7 +137,7 @@ import Testing
                 #"insert ["c"]"#, #"remove ["b"]"#, #"insert ["d"]"#, #"insert ["e"]"#, #"remove ["e"]"#,
             ]
         )
-        // One commit is for the items from the start, and one for each chain.
+        // One commit stored the first items, and each chain is one commit.
         #expect(storage.commits.count == 4)
         #expect(try await Store.lines(in: storage) == [])
     }

@@ -111,13 +111,13 @@ import Testing
         #expect(index.changes(after: Self.position(99)).count == 1)
     }
 
-    @Test func `a reader from before the beginning may have missed any change`() {
+    @Test func `a reader from before the beginning of an index may have missed any change`() {
         let index = ChangeIndex(from: Self.position(7), entriesMax: 10, bytesMax: 10_000)
         #expect(index.changes(after: Self.position(6)) == [MissedChange(path: "")])
         #expect(index.changes(after: Self.position(7)).isEmpty)
     }
 
-    /// The most entries of an index, from none to more than are written.
+    /// The limits on the entries of an index, from none to more than are written.
     private static let limits = [0, 1, 3, 8, 20, 1_000]
 
     @Test(arguments: 0..<12)

@@ -1,4 +1,4 @@
-// Checks that each of several nested paths gets the changes that it would get alone.
+// Checks that each of several nested paths gets the changes that a stream of this path alone would get.
 
 import RivuletBase
 import RivuletJSON

@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    @Test func `a subscriber that joins from within an answer gets its change in the snapshot only`() throws {
+    @Test func `a subscriber that joins from within an answer gets the answer's change in the snapshot only`() throws {
         let harness = try SessionHarness()
         try harness.dispatch(#""nothing""#)
         try harness.subscribe("/p/count")

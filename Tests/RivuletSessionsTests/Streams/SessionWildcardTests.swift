@@ -142,7 +142,7 @@ import Testing
         // The old and new matches together are too many.
         try harness.dispatch(#"{"open":{"_0":"more","at":0}}"#)
         #expect(try told(harness) == #"[{"op":"add","path":"/p/accounts/more/title","value":""}]"#)
-        // Until then, the streams of a crowd share the earlier snapshot.
+        // For a second, streams that join share the earlier snapshot.
         harness.timers.advance(by: .seconds(1))
         let late = try harness.subscribe("/p/accounts/*/title")
         let whole = try #require(try JSONValue(parsing: late.first[0].data)["values"]?.members)
@@ -200,7 +200,7 @@ import Testing
             var told: Set<String> = []
             for change in data["changes"]?.elements ?? [] {
                 let path = key(try #require(change["path"]?.stringValue))
-                // An element that was removed and added again has a change for each.
+                // An element that was removed and added again has one change for the removal and one for the addition.
                 #expect(told.insert(path).inserted || change["op"] == "add", "\(data)")
                 #expect(change["index"] == nil && change["op"] != "move", "\(data)")
                 #expect((change["op"] == "remove") == (change["value"] == nil), "\(data)")

@@ -186,7 +186,7 @@ struct GaugeApp<State: LevelState>: AppDefinition {
         #expect((joined.cursor.epoch == read.cursor.epoch) == !isVarying)
     }
 
-    @Test func `a deployment of the same shape sends a reader from before no event`() throws {
+    @Test func `after a deployment of the same shape, an earlier reader gets no event`() throws {
         let (harness, cursor) = try harness()
         harness.deploy(GaugeApp(Gauge()))
         #expect(try harness.subscribe("/level", resume: "\(cursor)").first.isEmpty)

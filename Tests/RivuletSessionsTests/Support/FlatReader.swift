@@ -8,7 +8,7 @@ import Testing
 
 /// A reader that keeps each value by its path.
 ///
-/// A change alters the values at its path and around it, never those within.
+/// A change alters the value at its path and the values at outer paths, and never a value at an inner path.
 struct FlatReader {
     let topic: StreamTopic
     /// The keys are the bytes of the paths, because spellings that Swift treats as equal are different paths.
@@ -46,7 +46,7 @@ struct FlatReader {
             let path = try JSONPointer(parsing: change.path)
             try make(change, at: path, after: told, isMerged: isMerged)
             guard change.operation != .move else { continue }
-            #expect(!told.contains { path.isAround($0) }, "\(change.path) comes after a place within: \(event.text)")
+            #expect(!told.contains { path.isAround($0) }, "\(change.path) comes after a path within it: \(event.text)")
             told.append(path)
         }
         if let place = event.cursor { cursor = "\(place)" }
@@ -68,7 +68,7 @@ struct FlatReader {
                 #expect(old.bytes(at: tokens) == change.value, "\(change)")
             } else if isMerged, isWatched, change.operation == .remove, old.bytes(at: tokens) == nil {
                 // The stream sends the removal because the value may have been added meanwhile. A stream of that path
-                // alone needs it.
+                // alone needs the removal.
                 continue
             } else if let value = change.value, old.bytes(at: tokens) == nil, change.index == nil {
                 values[key] = try old.adding(try JSONValue(parsing: value), at: tokens)

@@ -240,7 +240,7 @@ struct BasketApp: AppDefinition {
         )
     }
 
-    @Test func `a refused stream leaves no view that is updated`() throws {
+    @Test func `a view is not updated for a stream that was refused`() throws {
         let counter = Computations.Counter()
         try Computations.$counter.withValue(counter) {
             let harness = try SessionHarness(limits: SessionLimits(streamsPerSessionMax: 0))

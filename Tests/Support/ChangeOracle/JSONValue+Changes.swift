@@ -15,7 +15,7 @@ extension JSONValue {
         edited(path, change.operation, change.index, try change.value.map { try JSONValue(parsing: $0) })
     }
 
-    /// The text of the value at a path, which contains ids of elements.
+    /// The text of the value at a path, in which elements are named by their ids.
     package func bytes(at path: ArraySlice<String>) -> [UInt8]? {
         keyed(path)?.jsonBytes()
     }

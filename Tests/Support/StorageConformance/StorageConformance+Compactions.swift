@@ -112,7 +112,7 @@ extension StorageConformance {
             )
             #expect(try await engine.load(Sample.key) == before)
         },
-        StorageConformance("all entries from which a kept version is read are kept") { engine async throws in
+        StorageConformance("every entry that is needed to read a kept version is kept") { engine async throws in
             let head = try await engine.fill(upTo: 9)
             func retained(after version: UInt64, keepingFrom: UInt64) async throws -> UInt64? {
                 let at = SessionHead(epoch: head.epoch, version: version, token: head.token)
@@ -188,7 +188,7 @@ extension StorageConformance {
             #expect(stored.retained == from(10))
             #expect(stored.snapshot == Sample.snapshot(9))
         },
-        StorageConformance("the oldest readable version is that of the oldest snapshot with all later entries") {
+        StorageConformance("the oldest readable version has a snapshot, and all later entries are kept") {
             engine async throws in
             let head = try await engine.fill(upTo: 9)
             func compact(_ version: UInt64, keepingFrom: UInt64) async throws {

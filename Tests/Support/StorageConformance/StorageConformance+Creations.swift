@@ -50,7 +50,7 @@ extension StorageConformance {
             #expect(try await engine.load(Sample.key)?.head.version == 1)
             #expect(try await engine.load(other)?.head.version == 2)
         },
-        StorageConformance("a deleted session is gone, and its head is stale for a new session with its id") {
+        StorageConformance("a deleted session is gone, and its head is stale for a new session with the same id") {
             engine async throws in
             let old = try await engine.fill(upTo: 3)
             #expect(try await engine.delete(Sample.key))

@@ -31,7 +31,7 @@ extension StorageConformance {
             #expect(try await engine.past(4, of: next) == StoredPast(snapshot: newer, entries: [Sample.entry(4)]))
             try await engine.compact(4, of: next, schema: 2)
             let own = StoredPast(snapshot: Sample.snapshot(4, schema: 2), entries: [])
-            #expect(try await engine.past(4, of: next) == own, "a snapshot without a migration is the version's past")
+            #expect(try await engine.past(4, of: next) == own, "no migration made it, so it is the version's past")
         },
         StorageConformance("of several older snapshots of one version, the snapshot with the oldest schema stays") {
             engine async throws in

@@ -15,7 +15,7 @@ long rivulet_faults_syncs(const char *folder);
 /// number is less than 0, all succeed.
 ///
 /// Changes are the calls of `pwrite`, `fsync`, `rename` and `unlink`. The function watches the folder without the
-/// errors of an earlier `rivulet_faults_watch`, and returns the same values.
+/// errors of an earlier `rivulet_faults_watch`, and returns 0 or -1 as that function does.
 int rivulet_faults_fail_after(const char *folder, long changes, int error);
 
 /// Ends all errors and counts below `folder`.
