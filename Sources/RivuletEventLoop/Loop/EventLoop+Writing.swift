@@ -40,7 +40,7 @@ extension EventLoop {
     ///   - connection: An open connection with nothing queued.
     ///   - count: The number of bytes.
     ///   - part: The number of bytes that were passed to the kernel.
-    ///   - status: The result of the direct write, as of uv_try_write.
+    ///   - status: The result of the direct write, as uv_try_write returns it.
     ///   - hold: Puts the bytes after the first `sent` ones into the queue.
     /// - Returns: The outcome for all bytes.
     func settle(

@@ -7,7 +7,7 @@ struct LibuvLoop: ~Copyable {
     let pointer: UnsafeMutablePointer<uv_loop_t>
     private let poll: UnsafeMutablePointer<uv_poll_t>
     private let timer: UnsafeMutablePointer<uv_timer_t>
-    /// The event, held so that its descriptor is closed after `poll`.
+    /// The event, held so that its descriptor is closed after the handle `poll`.
     private let wake: WakeEvent
 
     /// Makes an empty loop; the event ends its sleep.
@@ -76,7 +76,7 @@ struct LibuvLoop: ~Copyable {
     /// Sleeps until there is an event, unless `sleeps` is false.
     func poll(sleeps: Bool) { _ = unsafe uv_run(pointer, sleeps ? UV_RUN_ONCE : UV_RUN_NOWAIT) }
 
-    /// Sets the time at which the sleep ends; nil for none.
+    /// Sets the time at which the sleep ends; nil sets no time.
     func setWake(at time: UInt64?) {
         guard let time else {
             // Neither call can fail on a timer that is not closing. Source: <https://docs.libuv.org/en/v1.x/timer.html>

@@ -256,7 +256,7 @@ public actor UIStateManager<Persistent: PersistentState, Transient: Equatable & 
 
     /// The reason that nothing is saved, `unreadable` or `unavailable`; nil if saving works.
     ///
-    /// The stored document then has unknown content, and an overwrite could lose it.
+    /// After such an error the content of the stored document is unknown, and an overwrite could lose it.
     public nonisolated var persistenceError: StatePersistenceError? { persistence?.refusal }
 
     /// Saves `p` as it is now, independent of the events' `persist`, and returns when it is durable.

@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// An enum, of events or in a state, as written in the source.
+/// An enum of events, or an enum in a state, as written in the source.
 struct EnumModel {
     /// The macro that reads the enum.
     enum Use: String {

@@ -127,7 +127,7 @@ struct ForwarderModel {
 }
 
 extension ExprSyntax {
-    /// The type of `Type.self`, or of a type without it.
+    /// The type that is written as `Type.self` or as `Type`.
     fileprivate var referredType: String? {
         guard let member = self.as(MemberAccessExprSyntax.self), member.declName.baseName.tokenKind == .keyword(.self)
         else { return trimmedDescription.isEmpty ? nil : trimmedDescription }

@@ -4,8 +4,8 @@ package import SwiftSyntaxMacros
 
 /// The expansion of `@StateForwarder`.
 ///
-/// Upstream's `weak var receiver` would keep the class from being Sendable. Here the property is computed, from a
-/// receiver that locks. Source: <Tests/Rows/Systems.md#d-24> to D-27.
+/// The `weak var receiver` of the upstream library would keep the class from being Sendable. Here the property is
+/// computed, from a receiver that locks. Source: <Tests/Rows/Systems.md#d-24> to D-27.
 package struct StateForwarderMacro: MemberMacro, ExtensionMacro {
     /// The generated text is written in its final form; formatting it again took half of the macros' time.
     package static var formatMode: FormatMode { .disabled }
@@ -39,7 +39,7 @@ package struct StateForwarderMacro: MemberMacro, ExtensionMacro {
 }
 
 extension ForwarderModel {
-    /// The members of upstream's forwarder, in its order, and the receiver that the first two use.
+    /// The members of the upstream library's forwarder, in its order, and the receiver that the first two members use.
     fileprivate var listenerMembers: [String] {
         [
             """

@@ -19,7 +19,7 @@ enum PropertyObservers {
         return "{\n\(accessors.map { forBothModes($0, from: name, to: storage) }.joined(separator: "\n"))\n}"
     }
 
-    /// Returns one observer, with statements for either language mode.
+    /// Returns one observer, with a body for each language mode.
     private static func forBothModes(_ observer: AccessorDeclSyntax, from name: String, to storage: String) -> String {
         func statements(visitsDefer: Bool) -> String {
             let rewriter = StorageRewriter(from: name, to: storage, visitsDefer: visitsDefer)

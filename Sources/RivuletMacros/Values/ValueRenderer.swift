@@ -1,6 +1,8 @@
 import SwiftSyntax
 
-/// Writes the generated members of an observable value, in upstream's order, followed by Rivulet's own additions.
+/// Writes the generated members of an observable value.
+///
+/// They are in the order of the upstream library's macro, followed by Rivulet's own additions.
 ///
 /// Source: <Tests/Rows/Systems.md#b-03>, B-05.
 struct ValueRenderer {

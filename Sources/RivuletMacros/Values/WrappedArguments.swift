@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// The arguments of `@Wrapped`, as far as they keep the compiler from expanding it.
+/// The arguments of `@Wrapped`, with the errors that keep the compiler from expanding the macro.
 ///
 /// `@ObservableState` reports these errors, beside the compiler's own.
 struct WrappedArguments {

@@ -67,8 +67,9 @@ extension JSONWriter {
 }
 
 extension SessionInfo {
-    /// The document that a read or a creation of a session answers with; `coerced` are the values that wrappers changed
-    /// in a new state.
+    /// The document of a session, for the answers to a read and to a creation.
+    ///
+    /// `coerced` are the values that wrappers changed in the state of a new session.
     func json(coerced: [CoercedValue] = []) -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.beginObject()

@@ -48,7 +48,7 @@ struct Doors: Sendable {
 
     /// True if the request passes without further checks.
     ///
-    /// It has no header fields of a page, and names the host that was accepted last.
+    /// Such a request has no header fields of a page, and names the host that was accepted last.
     func isOrdinary(_ request: HTTPRequest, acceptedHost: [UInt8]) -> Bool {
         !request.hasPageFields && !acceptedHost.isEmpty && request.isHost(acceptedHost)
     }

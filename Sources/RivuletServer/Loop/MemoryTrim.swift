@@ -1,4 +1,4 @@
-/// Decides when the memory that a flood of requests has left is returned to the system.
+/// Decides when unused memory is returned to the system after a flood of requests.
 ///
 /// The allocator keeps freed memory for later use. A flood leaves hundreds of megabytes, which are not used again.
 struct MemoryTrim {

@@ -142,10 +142,10 @@ final class ServerContext: Sendable {
         }
     }
 
-    /// Logs the option that would allow such requests, once for each cause, because a page cannot read the answer that
-    /// names the option.
+    /// Logs the option that would allow requests refused for this cause, once for each cause.
     ///
-    /// Further requests are only counted, so that no page fills the log.
+    /// A page cannot read the answer that names the option. Further requests are only counted, so that no page fills
+    /// the log.
     func explainOnce(_ cause: RequestRefusal) {
         guard let explanation = cause.explanation, explained.withLock({ $0.insert(cause).inserted }) else { return }
         logger.info("\(explanation) Further requests are counted in rivulet_requests_refused_total.")

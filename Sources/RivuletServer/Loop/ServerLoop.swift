@@ -79,7 +79,7 @@ final class ServerLoop {
         }
     }
 
-    /// Publishes the counts since the last time; called once a second, and when a client asks.
+    /// Publishes the counts since the last call; called once a second, and when a client asks.
     func publishMetrics() {
         let gauges = LoopGauges(
             connections: connections.count,

@@ -18,7 +18,7 @@ struct OpenAPITemplate {
 
     /// The values that Swift code gives for the names in `$insert`.
     enum Value: String, CaseIterable {
-        // Of the server.
+        // Values of the server.
         case tags
         case apps
         case pathsMax = "paths at most"
@@ -31,13 +31,13 @@ struct OpenAPITemplate {
         case resetReasons = "reset reasons"
         case sharedResetReasons = "shared reset reasons"
         case problemTypes = "problem types"
-        // Of an app.
+        // Values of an app.
         case eventExamples = "event examples"
         case eventLines = "event lines"
         case views
         case view
         case viewName = "view name"
-        // Of a path.
+        // Values of a path.
         case elements
         case written
         case accepted

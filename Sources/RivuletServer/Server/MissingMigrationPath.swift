@@ -1,8 +1,8 @@
 import RivuletEngine
 
-/// A path that a migration step needs, and that no checked session has.
+/// A path that a migration step needs, and that none of the sessions has on which the check tried the step.
 ///
-/// A request for one of these sessions would get 500.
+/// A request for such a session would get 500.
 public struct MissingMigrationPath: Hashable, Sendable, CustomStringConvertible {
     /// The name of the app.
     public let app: String
@@ -16,7 +16,7 @@ public struct MissingMigrationPath: Hashable, Sendable, CustomStringConvertible 
     public let description: String
 }
 
-/// Counts, over the sessions of one app, the paths that the steps of a migration looked for.
+/// Collects the paths that migration steps looked for in the sessions of one app, and counts the sessions.
 struct MigrationPathCounts {
     /// The most paths of an app that are remembered, separately for found paths and for missing paths.
     ///

@@ -22,9 +22,9 @@ public struct ServerLimits: Sendable, Hashable {
     ///
     /// While other bodies wait, this many bytes must arrive in each period of `bodyProgressTimeMax`.
     public var bodyProgressBytesMin: Int
-    /// The time in which a client must send a request's head; then the request gets 408.
+    /// The time in which a client must send a request's head; a slower request gets 408.
     public var headTimeMax: Duration
-    /// The time in which a client must send a request's body; then the request gets 408.
+    /// The time in which a client must send a request's body; a slower request gets 408.
     public var bodyTimeMax: Duration
     /// The longest time for which a connection stays open between requests.
     public var idleTimeMax: Duration

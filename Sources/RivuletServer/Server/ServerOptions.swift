@@ -34,8 +34,8 @@ public struct ServerOptions: Sendable {
     ///
     /// `SecretKey(keptIn:)` reads the secret of a data folder, or makes it there.
     ///
-    /// If it is nil, the server makes a secret for this run and logs a warning: after a restart every browser gets
-    /// another session.
+    /// If the option is nil, the server makes a secret for this run and logs a warning: after a restart every browser
+    /// gets another session.
     public var secretKey: SecretKey?
     /// The server's previous secret; nil if there is none.
     ///

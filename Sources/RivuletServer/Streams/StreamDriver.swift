@@ -145,7 +145,7 @@ final class StreamDriver {
 
     /// The configured lifetime, up to a fifth shorter or longer, in milliseconds.
     ///
-    /// So streams that begin at the same moment do not all end at the same moment.
+    /// Streams that begin at the same moment thus do not all end at the same moment.
     private func lifetime() -> UInt64 {
         let milliseconds = context.options.limits.streamLifetime.milliseconds
         return UInt64.random(in: milliseconds * 4 / 5...milliseconds * 6 / 5)
@@ -249,8 +249,8 @@ final class StreamDriver {
             StreamSubscription(
                 stream: StreamID(loop: core.index, connection.id),
                 source: stream.group.source,
-                // The cursor of a store's stream is empty if the stream has received nothing. With an empty cursor the
-                // source sends everything, because the next event alone would not be enough any more.
+                // The cursor of a store's stream is empty if the stream has received nothing. For an empty cursor the
+                // source sends all items, because the stream may have missed more than the latest event.
                 resume: outside.isRepathed ? nil : outside.cursor,
                 stood: outside.isRepathed ? outside.cursor : nil,
                 resumesAll: outside.isPaging,
@@ -271,7 +271,7 @@ final class StreamDriver {
         take(.refuse(subscription.stream, .session(.failed(.overloaded("mailbox of the source's loop")))))
     }
 
-    /// Sets other paths for a stream of a session; its next event is a snapshot of these.
+    /// Sets other paths for a stream of a session; the stream's next event is a snapshot of these paths.
     func watch(_ topic: StreamTopic, of key: SessionKey, on connection: ClientConnection) {
         guard let stream = connection.stream else { return }
         let (leaver, action) = table.retarget(stream, to: .session(key, topic), now: now)

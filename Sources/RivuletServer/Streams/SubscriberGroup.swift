@@ -249,8 +249,8 @@ final class SubscriberGroup {
         letGo()
     }
 
-    /// The slow consumers of a log with more than `bytesMax` bytes: the blocked members that lack more than half of
-    /// `bytesMax`.
+    /// The slow consumers of a log with more than `bytesMax` bytes: the blocked members that lack more than `bytesMax /
+    /// 2` bytes.
     func slowConsumers(bytesMax: Int) -> [ConnectionID] {
         guard log.byteCount > bytesMax, blockedCount > 0 else { return [] }
         log.drop(before: subscribers.lazy.map(\.next).min() ?? log.end)
