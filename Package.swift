@@ -86,9 +86,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "RivuletAccess", dependencies: ["RivuletBase", "RivuletJSON"], swiftSettings: settings),
         .target(
             name: "RivuletAuth",
             dependencies: [
+                "RivuletAccess",
                 "RivuletBase",
                 "RivuletJSON",
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -371,8 +373,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "RivuletAccessTests",
+            dependencies: ["RivuletAccess", "RivuletJSON", "SeededRandom"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "RivuletAuthTests",
             dependencies: [
+                "RivuletAccess",
                 "RivuletAuth",
                 "RivuletJSON",
                 "SeededRandom",

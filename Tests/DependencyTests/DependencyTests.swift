@@ -17,7 +17,8 @@ import Testing
         "RivuletObservation": ["CCurrentRun", "RivuletBase", "RivuletJSON"],
         "RivuletObjects": [],
         "RivuletStores": ["RivuletBase", "RivuletJSON", "RivuletObjects"],
-        "RivuletAuth": ["RivuletBase", "RivuletJSON"],
+        "RivuletAccess": ["RivuletBase", "RivuletJSON"],
+        "RivuletAuth": ["RivuletAccess", "RivuletBase", "RivuletJSON"],
         "RivuletEngine": ["RivuletBase", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSchema"],
         "RivuletInProcess": ["RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation"],
         "RivuletSessions": [
@@ -48,7 +49,7 @@ import Testing
     /// Dispatch.
     private static let pureModules: Set<String> = [
         "RivuletBase", "RivuletJSON", "RivuletHTTP", "RivuletSchema", "RivuletObservation", "RivuletObjects",
-        "RivuletEngine",
+        "RivuletAccess", "RivuletEngine",
     ]
     /// The modules from outside of the package that a pure module may depend on.
     private static let pureLibraries: Set<String> = [

@@ -1,4 +1,5 @@
 import Crypto
+package import RivuletAccess
 import RivuletBase
 package import RivuletJSON
 

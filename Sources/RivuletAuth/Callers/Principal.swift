@@ -1,3 +1,4 @@
+package import RivuletAccess
 import RivuletBase
 package import RivuletJSON
 

@@ -1,3 +1,5 @@
+import RivuletAccess
+
 /// The reason that keys, issuers or API keys cannot be used: one line with the fix.
 package enum AuthConfigurationError: Error, Hashable, CustomStringConvertible {
     /// A key; `name` is its kid, or its position in the set.

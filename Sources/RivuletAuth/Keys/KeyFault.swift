@@ -1,3 +1,5 @@
+import RivuletAccess
+
 /// The reason that a key is refused when it is read.
 ///
 /// The description is the end of a line, "The key "a" …", and contains the fix.

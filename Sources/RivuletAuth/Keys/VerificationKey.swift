@@ -1,5 +1,6 @@
 import Crypto
 import CryptoExtras
+import RivuletAccess
 
 /// A key that verifies signatures by exactly one algorithm.
 ///

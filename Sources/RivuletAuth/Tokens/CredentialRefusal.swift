@@ -1,3 +1,4 @@
+package import RivuletAccess
 package import RivuletJSON
 
 /// The reason that a credential is refused.

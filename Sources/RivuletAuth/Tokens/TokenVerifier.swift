@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletBase
 import RivuletJSON
 

@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletEngine
 import RivuletJSON
 import RivuletObservation

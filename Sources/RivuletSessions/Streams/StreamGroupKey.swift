@@ -1,3 +1,5 @@
+import RivuletBase
+
 /// The properties that the subscribers of one group have in common.
 struct StreamGroupKey: Hashable, Sendable {
     let view: String?

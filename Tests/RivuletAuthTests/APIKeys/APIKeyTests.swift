@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletAuth
 import RivuletJSON
 import SeededRandom

@@ -1,3 +1,5 @@
+package import RivuletJSON
+
 /// One permission of a caller.
 ///
 /// The permissions of a caller are a union, so a grant only adds.
@@ -8,40 +10,37 @@
 ///
 /// Source: RFC 9396 section 2 for the place in a token.
 package struct Grant: Sendable {
-    /// The actions that a grant can name.
-    package enum Action: String, CaseIterable, Sendable {
-        case describe, read, dispatch, create, delete, list, history, restore, fork, write, secrets
-        /// The routes of operators. `"*"` does not contain it.
-        case operate
-
-        /// True if the action is one on sessions alone.
-        ///
-        /// `read` is also one on stores and values.
-        var needsSessions: Bool {
-            switch self {
-            case .dispatch, .create, .delete, .list, .history, .restore, .fork: true
-            case .describe, .read, .write, .secrets, .operate: false
-            }
-        }
-    }
+    package typealias Action = Access.Action
 
     /// The most values of one member.
     package static let valuesMax = 64
+    /// The most grants of a token, of an API key, and of a role.
+    package static let countMax = 64
 
     package let actions: Set<Action>
     /// A name, or `*` for all apps; nil in a grant of `operate` alone.
     package let app: String?
-    /// Patterns of session ids, with variables that are not replaced yet.
-    package let sessions: [String]
+    /// Patterns of session ids.
+    package let sessions: [GrantPattern]
     /// Key paths of the state; nil for the whole state, or for none if ``views`` has values.
-    package let paths: [String]?
+    ///
+    /// A grant of the whole state and of views has the empty path.
+    package let paths: [GrantPath]?
     /// Names of events; nil for all.
     package let events: [String]?
     package let views: [String]
     package let stores: [String]
     package let values: [String]
-    /// Patterns of item ids of the named stores, with variables; nil for all.
-    package let items: [String]?
+    /// Patterns of item ids of the named stores; nil for all.
+    package let items: [GrantPattern]?
+    /// The members as they were read, without the type.
+    package let json: JSONValue
+
+    /// True if a pattern has the subject or a claim, which no anonymous caller has.
+    package var needsSubject: Bool {
+        sessions.contains(where: \.needsSubject) || items?.contains(where: \.needsSubject) == true
+            || paths?.contains(where: \.needsSubject) == true
+    }
 }
 
 /// The reason that a grant is refused; the description is the end of a line and contains the fix.
@@ -52,6 +51,7 @@ package enum GrantFault: Error, Hashable, CustomStringConvertible {
     case member(String, needs: String)
     case grantsNothing(String)
     case variable(String)
+    case star(String)
 
     package var description: String {
         switch self {
@@ -64,6 +64,8 @@ package enum GrantFault: Error, Hashable, CustomStringConvertible {
         case .variable(let text):
             "has a variable out of place in \(ForeignText.quoted(text)). ${me} stands anywhere, "
                 + "${sub} and ${claim.NAME} are a whole session or a whole token of a path."
+        case .star(let text):
+            "has a * out of place in \(ForeignText.quoted(text)). In a path, a * is a whole token."
         }
     }
 
