@@ -26,12 +26,13 @@ READERS, JOINS, MUTE, BODIES = 1_000, 5_000, 1_000, 3_000
 BODY_BYTES, SENT_BYTES = 1_048_576, 1_000_000
 #: The connections that are being opened at once. A listener's queue is not much longer.
 CONNECTING_MOST = 512
-#: The seconds in which a crowd must have read all, in which a crowd that never reads is watched, and after which memory
-#: must be free again.
+#: Seconds: the time limit of a crowd that reads, the time for which a crowd that never reads is watched, and the pause
+#: before the memory is measured again.
 READ_MOST, MUTE_SECONDS, REST_SECONDS = 120.0, 12.0, 10.0
 #: The bounds of the goals: bytes for each connection beside three snapshots, `heldBytesMax`, and `heldBodyBytesMax`.
 CONNECTION_BYTES, HELD_BYTES, HELD_BODY_BYTES = 8 << 10, 256 << 20, 64 << 20
-#: The most bytes by which two streams differ: their compressed names, and the age of a shared snapshot.
+#: A stream that got all may have this many bytes fewer than another stream: its compressed name may be shorter, and a
+#: shared snapshot may be older.
 SLACK = 256
 COMMAND = "Benchmarks/run crowd"
 
@@ -68,7 +69,7 @@ def answer_bytes(port, message):
 
 
 class Crowd:
-    """Connections that are opened at once. Each has a message to send and a number of bytes to receive; with 0 it never reads."""
+    """Connections that are opened at once. Each has a message to send and a number of bytes to receive. A connection with 0 bytes never reads."""
 
     def __init__(self, port, members):
         self._port, self._waiting = port, list(reversed(members))
@@ -96,7 +97,7 @@ class Crowd:
                         self._poll.modify(descriptor, select.EPOLLIN if member[2] else 0)
                     continue
                 try:
-                    # The kernel discards the bytes, because the cost of a client that copies them would be measured.
+                    # The kernel discards the bytes. Otherwise the measurement would include the client's copies.
                     count = member[0].recv_into(trash, len(trash), socket.MSG_TRUNC)
                 except BlockingIOError:
                     continue
@@ -236,7 +237,7 @@ def unread(folder, members):
 
 
 def measure(rounds, readers_count, figures):
-    """Yields a line for each crowd. The goals only hold for `READERS`."""
+    """Yields a line for each crowd. The goals are for crowds of `READERS` readers only."""
     scale = readers_count / READERS
     notes = figures if readers_count == READERS else {}
 
@@ -249,7 +250,8 @@ def measure(rounds, readers_count, figures):
             rows = [readers(folder, size, is_gzip, readers_count) for _ in range(rounds)]
             for name in ("turn", "health", "memory", "whole"):
                 note(f"crowd_{name}_{coding}", rows, name)
-            # Memory and cut readers do not depend on other work of the machine.
+            # Rounds on a busy machine are included. Other work changes neither the memory nor the share of complete
+            # readers.
             for name in ("memory", "whole"):
                 notes[f"crowd_{name}_{coding}"] = Figure([row[name] for row in rows], rounds, COMMAND)
             rests += [row["rest"] for row in rows]

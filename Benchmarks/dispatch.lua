@@ -2,7 +2,7 @@
 --
 --   wrk ... -s dispatch.lua URL -- SESSIONS EVENT [FIRST SESSION]
 --
--- EVENT is an event's name whose one value is a whole number; it counts from 1 to 99 and begins again. "touch" has no value.
+-- EVENT is the name of an event with one integer, which counts from 1 to 99 and then starts again. "touch" has no value.
 
 local sessions, event, first
 local sent = 0

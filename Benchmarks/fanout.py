@@ -46,7 +46,7 @@ RUN_MOST = 120
 
 
 def measure(scenarios, rounds, figures, command):
-    """Runs the scenarios, sets the figures of the goals, and yields a table for each scenario. `command` repeats one of them."""
+    """Runs the scenarios, sets the figures of the goals, and yields a table for each scenario. `command`, with the scenario after it, repeats one scenario."""
     faults = []
     for scenario in scenarios:
         results = [{name: run(scenario, name, server) for name, server in all_servers().items()} for _ in range(rounds)]

@@ -49,22 +49,22 @@ GOALS = {
     "transient": Goal("CPU of a small transient dispatch, to a POST of the floor", 3.0, 2.0),
     "rtt": Goal("one stream: POST to delivery, p50, to the floor", 1.3, 1.15),
     "durable": Goal("durable dispatches, 64 connections over 1,000 sessions", 20_000, 30_000, "/s", is_least=True),
-    "durable_ack": Goal("durable answer, one client: p50 beyond that of a commit, in p50s of a POST", 2.0, 1.0),
-    "change_bytes": Goal("a one-field change in a state of 1 MB: bytes sent to who watches it", 200, 200, "B", is_counted=True),
-    "change_others": Goal("the same: bytes sent to who watches another path", 0, 0, "B", is_counted=True),
+    "durable_ack": Goal("durable answer, one client: p50 minus the p50 of a commit, in p50s of a POST to the floor", 2.0, 1.0),
+    "change_bytes": Goal("a one-field change in a state of 1 MB: bytes sent to a stream of the whole state", 200, 200, "B", is_counted=True),
+    "change_others": Goal("the same: bytes sent to a stream of another path", 0, 0, "B", is_counted=True),
     "change_cost": Goal("the same: CPU of the dispatch, to one in a state of 1 KB", 1.2, 1.05),
-    "crowd_whole_plain": Goal("1,000 streams and 1,000 reads of 5 MB at once: those that got all of it", 100, 100, "%", is_least=True, is_counted=True),
+    "crowd_whole_plain": Goal("1,000 streams and 1,000 reads of 5 MB at once: the share of readers that got all of it", 100, 100, "%", is_least=True, is_counted=True),
     "crowd_turn_plain": Goal("the same without gzip: longest turn of the loop", 20, 10, "ms"),
     "crowd_health_plain": Goal("the same without gzip: `/healthz` from outside beside them, p99", 50, 20, "ms"),
     "crowd_memory_plain": Goal("the same without gzip: memory, to three snapshots and 8 KiB a connection", 1, 0.7, is_counted=True),
-    "crowd_whole_gzip": Goal("the same crowd with gzip: those that got all of it", 100, 100, "%", is_least=True, is_counted=True),
+    "crowd_whole_gzip": Goal("the same crowd with gzip: the share of readers that got all of it", 100, 100, "%", is_least=True, is_counted=True),
     "crowd_turn_gzip": Goal("the same with gzip: longest turn of the loop", 20, 10, "ms"),
     "crowd_health_gzip": Goal("the same with gzip: `/healthz` from outside beside them, p99", 50, 20, "ms"),
     "crowd_memory_gzip": Goal("the same with gzip: memory, to three snapshots and 8 KiB a connection", 1, 0.7, is_counted=True),
     "crowd_mute": Goal("1,000 gzip streams of 5 MB that never read: memory, to `heldBytesMax`", 1, 0.5, is_counted=True),
     "crowd_bodies": Goal("3,000 bodies of 1 MB under way: memory, to `heldBodyBytesMax` and 8 KiB a connection", 1, 0.7, is_counted=True),
     "crowd_rest": Goal("10 s after each of these crowds: memory above the state before", 32, 16, "MiB", is_counted=True),
-    "joins_whole": Goal("5,000 streams of 44 KiB at once: those that got all of it", 100, 100, "%", is_least=True, is_counted=True),
+    "joins_whole": Goal("5,000 streams of 44 KiB at once: the share of readers that got all of it", 100, 100, "%", is_least=True, is_counted=True),
     "joins_turn": Goal("5,000 streams of 44 KiB at once: longest turn of the loop", 20, 10, "ms"),
     "joins": Goal("5,000 streams of 44 KiB at once: first connect to last byte, to the floor", 1.5, 1.2),
     "wrong": Goal("deliveries lost, doubled or reordered, in all runs", 0, 0, is_counted=True),
@@ -109,7 +109,7 @@ class Quiet:
         began, (busy, stolen), own, server = self._began
         seconds, (busy_now, stolen_now) = time.monotonic() - began, busy_seconds()
         other = busy_now - busy - (own_seconds() - own) - (self._server() - server)
-        # A tick of the CPU clock may count for either side.
+        # The kernel counts CPU time in ticks, so each of the two readings may be wrong by one tick.
         allowance = 2 / os.sysconf("SC_CLK_TCK")
         return other - allowance <= OTHER_CPU_MOST * seconds and stolen_now - stolen - allowance <= STEAL_MOST * seconds
 
@@ -155,11 +155,12 @@ def processor():
 
 HEAD = """# Results
 
-Written by `Benchmarks/run --write`; do not edit. A row that was measured once more, by `--write` and its measurement, says when.
-Ratios are taken within one round, and a figure is the median of the quiet rounds, with the least and the most of them. A round is quiet when nothing but the server and the client used more than {other:.0%} of a core, and the host took
-less than {steal:.0%}. "aim" and "must" say which goal is met. One process may open 20,000 files on this machine, so that 19,800 streams
-are the most that one server is given here. The start of a server with 100,000 stored sessions, and the first touch of
-one, is measured by `Benchmarks/sessions`. README.md says what holds the figures that miss their aim.
+Written by `Benchmarks/run --write`; do not edit. A row that was measured again alone has the time of that measurement.
+A ratio compares two figures of the same round. A figure is the median of the quiet rounds, with the least and the most in brackets.
+A round is quiet when nothing but the server and the client used more than {other:.0%} of a core, and the host took less than {steal:.0%}.
+The column "met" names the goal that is met, "must" or the stricter "aim". One process may open 20,000 files on this machine, so a server
+has at most 19,800 streams here. `Benchmarks/sessions` measures the start of a server with 100,000 stored sessions, and the first read of
+one. README.md has the causes of the figures that miss their goal.
 
 {date}, revision {revision}, {processor}, {cores} cores, Linux {kernel}, the server on one core and the client on the other.
 
@@ -177,13 +178,13 @@ def line(name, figure, remark=""):
 
 
 def is_of_today(text):
-    """True if a RESULTS.md is of this day and this machine. Only then do its other rows stay beside new ones."""
+    """True if a RESULTS.md is of this day and this machine. Otherwise its rows cannot be compared with new rows."""
     machine = f"{processor()}, {os.cpu_count()} cores, Linux {platform.release()},"
     return any(head.startswith(now()[:10]) and machine in head for head in text.split("\n"))
 
 
 def renewed(text, figures, runs, revision):
-    """The text of RESULTS.md with these figures and runs in place of its own. Each new row has its time and its revision."""
+    """The text of RESULTS.md, in which these figures and runs replace the rows of the same names. Each new row has its time and its revision."""
     key = lambda text: text.split(": " if text.startswith("- ") else " | ")[0]
     new = {key(line(name, None)): line(name, figures[name], f", {now()}, revision {revision}") for name in GOALS if name in figures}
     new |= {key(run): run for run in runs}

@@ -106,7 +106,7 @@ def hummingbird():
 
 
 def peers():
-    """The servers beside Rivulet that this machine has: always the floor, and nginx with nchan and the Hummingbird program if they are there."""
+    """The servers beside Rivulet that this machine has: always the floor, and nginx with nchan and the Hummingbird program if they are installed."""
     found = {"floor": floor}
     if shutil.which("nginx") and NCHAN_MODULE.exists():
         found["nchan"] = nchan

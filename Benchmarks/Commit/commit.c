@@ -163,7 +163,7 @@ int main(int argc, char **argv)
         return 1;
     }
     snprintf(path, sizeof path, "%s/commit.%s", argv[1], argv[2]);
-    if (access(path, F_OK) == 0) fail(path, "the file is there already; remove it");
+    if (access(path, F_OK) == 0) fail(path, "the file exists already; remove it");
     if (is_sqlite) prepare_database(path);
     else prepare_file(path);
     measure(argv[2], is_sqlite ? commit_database : commit_file, atof(argv[4]));

@@ -39,7 +39,7 @@ static void bind_to_source(const Connection *connection)
         .sin_family = AF_INET,
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)(connection->number % source_addresses)),
     };
-    // The port is chosen by connect, because it knows the peer's address.
+    // connect chooses the port, because only connect knows the peer's address.
     setsockopt(connection->socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof yes);
     if (bind(connection->socket, (struct sockaddr *)&address, sizeof address)) fail("bind: %s", strerror(errno));
 }

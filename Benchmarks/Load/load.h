@@ -92,7 +92,7 @@ void turn(uint64_t wait);
 // requests.c
 
 void subscribe(Connection *stream);
-/// Publishes the next event. Its latency counts from `time`.
+/// Publishes the next event. Its latency begins at `time`.
 void publish(Connection *publisher, uint64_t time);
 
 // responses.c
@@ -118,7 +118,7 @@ extern Counts counts;
 
 void prepare_deliveries(void);
 void mark_ready(Connection *stream);
-/// Counts a stream that is ready as a receiver of later events of its topic.
+/// Adds a ready stream to the receivers of later events of its topic.
 void expect_deliveries_to(const Connection *stream);
 /// Registers an event of this topic, and returns its number.
 uint64_t add_event(uint32_t topic, uint64_t time);
@@ -130,8 +130,8 @@ void take_answer(Connection *publisher);
 
 // report.c
 
-/// Prints the JSON object. The readings are those of the start, with all streams open, at the end of the warm-up, and
-/// at the end.
+/// The readings for the JSON object. They are made at the start, when all streams are open, at the end of the warm-up,
+/// and at the end.
 typedef struct {
     double connect_seconds, idle_share, seconds, own_cpu;
     uint64_t bytes;

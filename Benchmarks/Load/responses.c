@@ -1,5 +1,5 @@
-// HTTP/1.1 responses: the head, and bodies that are chunked, counted, or end with the connection. Other framing ends
-// the run.
+// HTTP/1.1 responses: the head, and bodies that are chunked, have a Content-Length, or end with the connection. Other
+// framing ends the run.
 #include "load.h"
 #include <ctype.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@ class Malformed(Exception):
 
 
 class Chunks:
-    """Removes the framing from a body, however the bytes are cut.
+    """Removes the framing from a body. The bytes may come in any pieces.
 
     A size is in lower-case hexadecimal digits without a leading zero. Extensions and trailers are not allowed.
     Any other byte, and any byte after the last chunk, is `Malformed`. A body that ends while `is_ended` is false was cut off.

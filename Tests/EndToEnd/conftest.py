@@ -22,7 +22,7 @@ def shared(tmp_path_factory):
 
 @pytest.fixture(scope="session", autouse=True)
 def problem_pages():
-    """Checks the type of every problem in the tests. The type's page names its status and has an example with its members."""
+    """Checks each type of the problems that the tests received. The type's page names the status, and its example has all members of the problems."""
     yield
     if not PROBLEMS:
         return

@@ -17,7 +17,7 @@ NAME = re.compile(
     r"|(?<![a-z0-9])[a-z0-9]{26}(?![a-z0-9])"  # a session's fresh id
     r'|(?<="stream":")[^"]+|(?<=/v1/streams/)[a-z0-9-]+'
 )
-#: Today by the server's clock, also after a midnight within the run.
+#: Today and tomorrow by the server's clock, because midnight may come during the run.
 DAYS = "|".join(f"{datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=days):%Y-%m-%d}" for days in (0, 1))
 #: Values that differ in each run.
 CHANCE = re.compile(
@@ -65,11 +65,11 @@ class Examples:
     def __init__(self, server, **variables):
         self.server = server
         self.variables = variables
-        #: The server's names by those of the page.
+        #: The server's name for each name on the page.
         self.names = {}
 
     def check(self, example):
-        """Checks that the command prints the output on the page. Of a head, the page may show a part."""
+        """Checks that the command prints the output on the page. The page may show only some lines of a head."""
         if example.is_stream:
             printed = self._streamed(example)
         else:

@@ -123,7 +123,7 @@ class Server:
         self.wait()
 
     def log_text(self):
-        # The server writes at the file's position, which must not move.
+        # The server writes at the shared position of this open file, so the read must not move it.
         log = self.log.fileno()
         return os.pread(log, os.fstat(log).st_size, 0).decode("utf-8", "replace")
 
@@ -180,7 +180,7 @@ class Connection:
         self.socket.sendall(data)
 
     def answer(self, method="GET"):
-        """The next response: its head, and a body by Content-Length. Only streams have chunked bodies."""
+        """The next response: its head, and a body with a Content-Length. Only streams have chunked bodies."""
         status, headers = self.head()
         while status == 100:
             status, headers = self.head()

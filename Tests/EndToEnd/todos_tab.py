@@ -44,7 +44,7 @@ class TodosTab(Tab):
         }""")
 
     def touched(self):
-        """The ids of the rows that changed since `watch`, and true if rows were added, removed or moved."""
+        """The ids of the rows that changed since the last call, and the number of added and removed rows. A moved row is both."""
         records = self.page.evaluate("window.touched.splice(0)")
         return {identifier for _, identifier in records}, sum(kind == "row" for kind, _ in records)
 

@@ -253,14 +253,14 @@ import Testing
         #expect(ids.allSatisfy { harness.events.rest.contains(.closed($0, .loopStopped)) })
     }
 
-    @Test func `queues and direct writes leave bytes of each turn to the delegate`() throws {
+    @Test func `queues and direct writes do not use up a turn's bytes, so the delegate can still write`() throws {
         var limits = LoopLimits()
         limits.bytesPerTurnMax = 100_000
         let outcomes = Handover<WriteOutcome>()
         let small = Handover<ConnectionID>()
         let harness = try LoopHarness(limits: limits) { loop, delegate in
             delegate.onSleep = {
-                // This write comes after the parts of queues and the direct writes of the turn.
+                // This write comes after the turn's writes from queues and the turn's direct writes.
                 if let id = small.rest.first { outcomes.put(loop.write(id, [1])) }
             }
         }

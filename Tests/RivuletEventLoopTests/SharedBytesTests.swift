@@ -90,7 +90,7 @@ import Testing
         }
         #expect(account.bytes == large.count)
         #expect(try harness.onLoop { $0.unsentBytes(id) } <= unsentBytes)
-        // If a queue is before them, the bytes are copied.
+        // These bytes are copied, because unsent bytes wait before them.
         let later = try harness.onLoop { loop in loop.write(id, [9], [SharedBytes([8, 7], account: account)]) }
         #expect(later != .sent && later != .closed)
         #expect(account.bytes == large.count)

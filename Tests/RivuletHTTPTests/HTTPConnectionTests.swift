@@ -41,7 +41,7 @@ import Testing
         #expect(connection.deadline == .idle)
     }
 
-    @Test func `many requests in one read are parsed the same in any cut`() {
+    @Test func `many requests are parsed the same, whether they come in one read or in pieces`() {
         let reading = HTTPReading.of(String(repeating: get, count: 200))
         #expect(reading.requests.count == 200)
         #expect(reading.refusal == nil && !reading.isClosed)
@@ -115,7 +115,7 @@ import Testing
 
     private func refuse(_ connection: inout HTTPConnection) -> Bool { connection.refused(limits: limits) }
 
-    @Test func `a head is returned before its body is read, and nothing is read until it is admitted`() {
+    @Test func `a head is returned before its body, and no body is read until the head is admitted`() {
         var connection = HTTPConnection()
         #expect(receiveHead(head + "5\r\n\r\nab", &connection) == "admit /1")
         #expect(!connection.wantsReading && connection.deadline == nil)
@@ -136,7 +136,7 @@ import Testing
         #expect(receiveHead(head + rest, &connection) == "/1")
     }
 
-    @Test func `the body of a refused head is discarded and the connection kept, in any cut`() {
+    @Test func `the body of a refused head is discarded and the connection kept, in pieces of any size`() {
         let refused = head.replacing("/1 ", with: "/no ")
         let last = head + "1\r\n\r\nx"
         let body = String(repeating: "y", count: limits.refusedBodyBytesMax)
@@ -147,7 +147,7 @@ import Testing
         #expect(reading.refusal == nil && !reading.isClosed)
     }
 
-    @Test func `a refused head with a larger or a chunked body ends the connection, in any cut`() {
+    @Test func `a refused head with a larger or a chunked body ends the connection, in pieces of any size`() {
         let refused = head.replacing("/1 ", with: "/no ")
         let large = HTTPReading.of(get + refused + "\(limits.refusedBodyBytesMax + 1)\r\n\r\nx" + get, refusing: "/no")
         #expect(large.requests.count == 2 && large.requests.last == "refused /no close" && large.isClosed)

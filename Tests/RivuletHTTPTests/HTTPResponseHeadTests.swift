@@ -37,7 +37,7 @@ import Testing
         #expect(text(head, .http10) == "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n")
     }
 
-    @Test func `for HTTP 1_0 a chunked body becomes a body until the close`() {
+    @Test func `for HTTP 1_0 a chunked body becomes a body that ends with the connection`() {
         let head = HTTPResponseHead(.ok, framing: .chunked)
         #expect(text(head) == "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         #expect(text(head, .http10) == "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")

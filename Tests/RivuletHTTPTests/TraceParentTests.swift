@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: ["cc-\(trace)-00f067aa0ba902b7-01", "01-\(trace)-00f067aa0ba902b7-01-what-the-future-brings"])
-    func `of a later version the known fields are read`(_ text: String) {
+    func `the fields of version 00 are read from a later version, too`(_ text: String) {
         #expect(parse(text)?.text == Self.valid)
     }
 

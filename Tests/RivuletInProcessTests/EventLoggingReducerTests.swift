@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `a full log is not equal to the log after the next event`() {
-        // Upstream compared only the numbers of entries, so a full log notified no listener.
+        // The WAVE library compares only the numbers of entries, so a full log notifies no listener there.
         let reducer = EventLoggingReducer(maxEntries: 1)
         let first = reducer.reduce(state: EventLoggingState(), queuedEvent: QueuedEvent(event: Deed.add(1)))
         let second = reducer.reduce(state: first, queuedEvent: QueuedEvent(event: Deed.add(2)))

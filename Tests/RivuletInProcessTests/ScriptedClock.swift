@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// A clock with sleeps that end at once.
+/// A clock with short sleeps that end at once.
 ///
 /// A sleep of more than `passing` ends only by cancellation.
 final class ScriptedClock: Clock {

@@ -98,10 +98,10 @@ import Testing
         #expect(text.contains(#"{"id":"i","title":""}"#) && !text.contains("secret"))
     }
 
-    // MARK: - Losses of upstream
+    // MARK: - Saves that the WAVE library loses
 
     @Test func `an event without a save does not cancel a pending save`() async throws {
-        // Upstream cancelled the pending save, and confused an equal value with a pending one.
+        // The WAVE library cancels the pending save, and takes the value of that save for the stored one.
         let gate = Gate()
         let storage = ScriptedStorage(gate: gate)
         let manager = await DeedManager.deeds(key: "a", storage: storage)
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func `a steady stream of events does not delay saves`() async {
-        // Upstream waited for half a second without events, which may never happen.
+        // The WAVE library waits for half a second without events, which may never happen.
         let storage = ScriptedStorage()
         let manager = await DeedManager.deeds(key: "a", storage: storage)
         var events = 0
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func `saves are written in their order`() async throws {
-        // Upstream's cancelled save could still write its old value after a newer one.
+        // In the WAVE library, a cancelled save can still write its old value after a newer value.
         let gate = Gate()
         let storage = ScriptedStorage(gate: gate)
         let manager = await DeedManager.deeds(key: "a", storage: storage)

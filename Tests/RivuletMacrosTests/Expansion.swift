@@ -89,8 +89,9 @@ private func expand(
     return (expanded.description, context.diagnostics, context)
 }
 
-/// The diagnostics of @ObservableStateWrapper or @Wrapped for a declaration to which the harness, like the compiler,
-/// does not apply the macro.
+/// The diagnostics of @ObservableStateWrapper or @Wrapped, from a direct call of the macro.
+///
+/// The harness, like the compiler, does not apply the macro to some declarations, such as `var a = 1, b = 2`.
 func wrapperFaults(in source: String) -> [ReportedFault] {
     guard
         let declaration = Parser.parse(source: source).statements.first?.item.as(DeclSyntax.self),

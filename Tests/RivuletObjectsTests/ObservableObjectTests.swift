@@ -141,7 +141,7 @@ import Testing
             }
         }
         for _ in 0..<5_000 { changeOne() }
-        // Upstream notified 20,100 times for 200 objects.
+        // The Raven library notifies 20,100 times for 200 objects.
         #expect(log.entries.count == 5_000)
         #expect(addresses.count < 5_000, "no address was used twice: the test shows nothing")
     }

@@ -54,7 +54,7 @@ final class TodoList: ObservableObject {
     }
 }
 
-/// An object that assigns fields before all of them have a value, and afterwards.
+/// An object with an initialiser that assigns fields before and after all fields have a value.
 final class Settings: ObservableObject {
     @Published var theme: String
     @Published var size: Int = 12

@@ -234,7 +234,7 @@ import Testing
             return
         }
         #expect(detail.contains("\(folder.directory)/rivulet.lock is locked"))
-        // The copies stand for a child process that is being spawned. They must not keep the lock.
+        // The copies simulate a child process that is being spawned. They must not keep the lock.
         let copies = descriptorCopies(of: folder.directory + "/rivulet.lock")
         defer { for copy in copies { close(copy) } }
         #expect(!copies.isEmpty)

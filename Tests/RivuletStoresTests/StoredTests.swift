@@ -1,4 +1,5 @@
-// Tests properties that are stores, also in the class of E's seed. Source: <Tests/Rows/Systems.md#libraries>
+// Tests properties that are stores, also in the sample class of system E's article (its seed).
+// Source: <Tests/Rows/Systems.md#libraries>
 
 import Foundation
 import Observation

@@ -42,7 +42,7 @@ enum HallEvent {
 struct HallApp: AppDefinition {
     let name = "hall"
     let defaultState = AppState(t: EmptyTransient(), p: Hall())
-    /// Seats with a separate binding.
+    /// The numbers of seats that each have a separate binding.
     var namedSeats: [Int] = []
     var hasBindings = true
 

@@ -264,7 +264,7 @@ fileprivate enum Mode: Equatable, Sendable {
         #expect(found.allSatisfy { $0.hasPrefix("/labels") && !$0.contains("(:") } && !found.isEmpty, "\(found)")
     }
 
-    @Test func `a difference without a key path is said to be one`() {
+    @Test func `if states differ by == but in no field, the message says so`() {
         let found = lines {
             $0.books = [Book(id: "a", note: "x")]
         } _: {

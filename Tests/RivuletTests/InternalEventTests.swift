@@ -90,7 +90,7 @@ struct PulseApp: AppDefinition {
         (#"[{"rename":"x"},"abandon"]"#, 1), (#"["abandon",{"rename":7}]"#, 0), (#"[{"rename":7},{"finish":7}]"#, 1),
         (#"["abandon"]"#, 0), (#"["what",{"abandon":{"x":1}}]"#, 1),
     ])
-    func `an array with an internal event is refused as a whole, at its place`(
+    func `an array with an internal event is refused as a whole, with a pointer to the event`(
         _ body: String,
         _ index: Int
     ) async throws {
@@ -136,7 +136,7 @@ struct PulseApp: AppDefinition {
         try await folder.run(RaceApp(), .live) { client in
             let start = try await dispatch(#""start""#, to: client)
             #expect(start.status == 200)
-            // A later dispatch is done after those of the effect.
+            // This dispatch is done after the dispatches of the effect.
             #expect(try await dispatch(#"{"rename":"Last"}"#, to: client).status == 200)
             #expect(try await client.get("\(session)/state/p/winner").json() == "Ann")
         }
@@ -183,7 +183,7 @@ struct PulseApp: AppDefinition {
         )
     }
 
-    @Test func `a binding that makes an internal event of some values is refused for them`() async throws {
+    @Test func `a write to a binding is refused if the binding makes an internal event of the value`() async throws {
         let binding = StateBinding<RaceEvent>("/p/title") { (title: String) in
             title == "stop" ? .abandon : .rename(title)
         }

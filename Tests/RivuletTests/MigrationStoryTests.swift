@@ -134,7 +134,7 @@ struct BoardApp: AppDefinition {
             }
             let fields = ["If-None-Match": try #require(tag)]
             let read = try await client.send("GET", "\(session)/state/p/title?version=2", fields: fields)
-            #expect(read.status == 200 && read.text == #""Sprint 1""#, "the wrong title has another tag")
+            #expect(read.status == 200 && read.text == #""Sprint 1""#, "the wrong title's tag is not valid any more")
             let fork = try await client.post("\(session)/fork?version=2", json: ["id": "copy"])
             #expect(fork.status == 201)
             let copy = try await client.get("/v1/apps/boards/sessions/copy/state/p/title")

@@ -37,7 +37,7 @@ struct Sheet: Identifiable, Equatable, Sendable {
         #expect(try await values.contents().items.isEmpty)
     }
 
-    @Test func `E-19: a transient field with an initial value has that after a restart`() async throws {
+    @Test func `E-19: a transient field with an initial value has this value after a restart`() async throws {
         let draft = StoredValue(key: "draft", default: Draft(), storage: values)
         try await draft.set(Draft(text: "a", isOpen: true))
         #expect(StoredValue(key: "draft", default: Draft(), storage: values).wrappedValue == Draft(text: "a"))

@@ -1,4 +1,4 @@
-// Owns the environment of a session, which uses no memory: storage, thread, streams.
+// Owns the storage, the thread and the streams of a session. They use no memory, so only the session's is measured.
 
 import RivuletEngine
 import RivuletJSON

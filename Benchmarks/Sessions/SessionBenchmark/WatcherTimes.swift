@@ -9,16 +9,18 @@ enum WatcherTimes {
     private static let rounds = 7
     private static let groups = 10_000
 
-    /// Prints nanoseconds for each event. `session` is resident and stored, and has no streams.
+    /// Prints nanoseconds for each event.
+    ///
+    /// `session` is resident and stored, and has no streams.
     static func report(in session: Session) {
         print("one event that changes /p/count, nanoseconds each, best of \(rounds) rounds")
-        measure("nobody watches", session, count: 20_000)
+        measure("no stream watches the session", session, count: 20_000)
         subscribe(session) { [JSONPointer(tokens: ["p", "items", "\($0)", "title"])] }
-        measure("\(groups) groups watch a field of an element each, none of them this field", session, count: 20_000)
+        measure("\(groups) groups each watch a field of another element", session, count: 20_000)
         subscribe(session) { [JSONPointer(tokens: ["p", "items", "*", "\($0 % 2 == 0 ? "title" : "id")", "x\($0)"])] }
-        measure("as many again with a wildcard each", session, count: 20_000)
+        measure("the same, and \(groups) groups with a wildcard", session, count: 20_000)
         subscribe(session) { [JSONPointer(tokens: ["p", "count"]), JSONPointer(tokens: ["p", "items", "n\($0)"])] }
-        measure("as many again whose sets differ and all have this field, and are told", session, count: 20)
+        measure("the same, and \(groups) groups that each watch and get /p/count", session, count: 20)
     }
 
     private static func subscribe(_ session: Session, paths: (Int) -> [JSONPointer]) {

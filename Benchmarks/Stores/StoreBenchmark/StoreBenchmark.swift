@@ -26,7 +26,7 @@ enum StoreBenchmark {
         let rounds = arguments.count > 2 ? Int(arguments[2]) ?? 1 : 1
         print("\(commits * itemsEach) items of \(document.count) bytes, commits of \(itemsEach)")
         for _ in 0..<rounds {
-            try await measure("ids that count up", in: folder) { "item-\(String($0 + 1_000_000))" }
+            try await measure("ascending numbers as ids", in: folder) { "item-\(String($0 + 1_000_000))" }
             try await measure("random ids (UUID)", in: folder) { _ in UUID().uuidString }
             try await measureOpening("JSONCodable", in: folder) {
                 StateNote(id: $0, title: "Buy milk", body: text, isDone: false)

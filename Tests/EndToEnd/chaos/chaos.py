@@ -5,7 +5,7 @@
 Streams of sessions of the example apps open, close and pause, and writers dispatch. The server is stopped and killed, always on the same data folder.
 After each round the test waits until nothing changes. It then compares the history of each stream with the logs of the sessions.
 The first findings are printed with all that their streams received, and the exit status is then 1.
-The seed decides what is done, but not the moment at which the machine does it.
+The seed decides the actions, but not the exact time of each action.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-# The harness is in the parent folder. pytest finds it without this line, a plain run does not.
+# The harness is in the parent folder. pytest finds it there; a run as a program needs this line.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import chaos_document as document
@@ -193,7 +193,7 @@ class World:
         while epoch.last < information["version"]:
             status, entries = await client.request("GET", f"{session.path}/events?after={epoch.last}&limit=500")
             if status != 200 or not entries:
-                return self.find(f"{session.path}: the log after {epoch.last} of {information['version']}: {status} {entries}")
+                return self.find(f"{session.path}: the request for its log after version {epoch.last} of {information['version']} got {status} {entries}")
             epoch.read(entries)
 
     # Judgement.
@@ -212,7 +212,7 @@ class World:
                 return
             await asyncio.sleep(0.05)
         for stream in waited:
-            stream.find(Fault(f"it did not come back within {PATIENCE:.0f} s of rest"))
+            stream.find(Fault(f"it was not open and up to date {PATIENCE:.0f} s after the last dispatch"))
 
     async def judge(self):
         client, states = Client(self), {}
@@ -230,7 +230,7 @@ class World:
             except Fault as fault:
                 _, told = await client.request("GET", "/v1/streams?limit=1000")
                 behind = [other for other in told["streams"] if other.get("session") == stream.watch.session.name and other["state"] != "live"]
-                stream.find(Fault(f"{fault}\nstreams of its session that the server says are not live: {behind}"))
+                stream.find(Fault(f"{fault}\nstreams of its session that are not live, as the server reports: {behind}"))
         self.forget()
         client.close()
 
@@ -238,7 +238,7 @@ class World:
         for name, epoch in session.epochs.items():
             epoch.check()
             if name == session.current and epoch.states[epoch.last] != state["p"]:
-                self.find(f"{session.path}: the log leads to {epoch.states[epoch.last]!r:.600}, and the state is {state['p']!r:.600}")
+                self.find(f"{session.path}: the log results in {epoch.states[epoch.last]!r:.600}, but the state is {state['p']!r:.600}")
         for finding in session.findings():
             self.find(finding)
 
@@ -273,7 +273,7 @@ class World:
         connections = sum(stream.oracle.connection for stream in self.streams)
         return (f"{len(self.streams)} streams with {connections} connections got {self.events} events of {self.acknowledged} dispatches "
                 f"({self.rejected} were rejected, {self.deletions} sessions deleted) over {self.stops} stops and {self.kills:.0f} kills; "
-                f"the server ended {self.ends} connections, slow readers got {self.merged} merged events, and {self.repathed} other paths were asked for; kinds: {', '.join(sorted(self.features)) or 'plain'}")
+                f"the server ended {self.ends} connections, slow readers got {self.merged} merged events, and open streams changed their paths {self.repathed} times; kinds: {', '.join(sorted(self.features)) or 'plain'}")
 
 
 async def run(options):
@@ -320,7 +320,7 @@ def options_of(arguments=None, **overrides):
     parser.add_argument("--sessions", type=int, default=20, help="(20)")
     parser.add_argument("--writers", type=int, default=8, help="dispatching at once (8)")
     parser.add_argument("--pause", type=float, default=0.02, help="mean seconds between the dispatches of a writer (0.02)")
-    parser.add_argument("--patience", type=float, default=3, help="mean seconds before a stream leaves or dawdles (3)")
+    parser.add_argument("--patience", type=float, default=3, help="mean seconds before a stream disconnects or stops reading (3)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32), help="(random)")
     parser.add_argument("--verbose", action="store_true", help="a line for each round")
     options = parser.parse_args(arguments)

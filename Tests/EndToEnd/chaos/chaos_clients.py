@@ -220,7 +220,7 @@ class Stream(asyncio.Protocol):
 
     def _resume(self):
         if self.transport is not None and not self.world.is_resting and self.world.chance.random() < 0.1:
-            self.leave(is_reset=True)  # Leaves with much unread data.
+            self.leave(is_reset=True)  # Disconnects while much data is unread.
         elif self.transport is not None:
             self.oracle.note("reads again")
             self.transport.resume_reading()
@@ -272,7 +272,7 @@ class Client:
         self._streams = None
 
     async def request(self, method, target, body=None):
-        """The status and the JSON of an answer. Raises an error of CUT if the connection was lost before the answer."""
+        """The status and the JSON of an answer. Raises one of the errors in CUT if the connection was lost before the answer."""
         try:
             if self._streams is None:
                 self._streams = await asyncio.open_connection(*HOST, self.world.port, limit=1 << 26)

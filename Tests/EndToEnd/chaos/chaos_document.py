@@ -28,7 +28,7 @@ def text(path):
 
 
 def position(value, token):
-    """The index of the token's element in a list: of the element with this id, or with this index if elements have no ids."""
+    """The index of the list's element that the token names. The token is an id, or an index if the elements have no ids."""
     if value and isinstance(value[0], dict) and "id" in value[0]:
         return next((at for at, element in enumerate(value) if str(element["id"]) == token), None)
     return int(token) if token.isdigit() and int(token) < len(value) else None
@@ -98,14 +98,14 @@ def altered(value, path, change, is_merged):
     index = change.get("index")
     if operation == "add":
         if at is not None:
-            raise Misfit("add of what is there")
+            raise Misfit("add of a value that is present")
         if not isinstance(index, int) or not 0 <= index <= len(value):
             raise Misfit(f"add at {index!r} of {len(value)} elements")
         if str(change["value"].get("id")) != token:
             raise Misfit("add of an element that has another id")
         return [*value[:index], change["value"], *value[index:]]
     if at is None:
-        raise Misfit(f"{operation} of what is not there")
+        raise Misfit(f"{operation} of an absent value")
     if operation == "remove":
         return [*value[:at], *value[at + 1 :]]
     if operation == "move":
@@ -113,7 +113,7 @@ def altered(value, path, change, is_merged):
         if not isinstance(index, int) or not 0 <= index <= len(rest):
             raise Misfit(f"move to {index!r} of {len(value)} elements")
         if index == at and not is_merged:
-            raise Misfit("move to where it is")
+            raise Misfit("move to the present index")
         return [*rest[:index], value[at], *rest[index:]]
     _check_differs(value[at], change["value"], is_merged)
     return [*value[:at], change["value"], *value[at + 1 :]]
@@ -123,10 +123,10 @@ def _altered_member(value, token, change, is_merged):
     operation = change["op"]
     if operation == "add":
         if token in value:
-            raise Misfit("add of what is there")
+            raise Misfit("add of a value that is present")
         return {**value, token: change["value"]}
     if token not in value:
-        raise Misfit(f"{operation} of what is not there")
+        raise Misfit(f"{operation} of an absent value")
     if operation == "remove":
         return {name: member for name, member in value.items() if name != token}
     if operation != "replace":
@@ -148,8 +148,9 @@ def is_within(path, outer):
 def applied(values, patterns, change, is_merged=False, told=()):
     """The values by path after one change. `is_merged` means that the server cannot know exactly which values the reader has.
 
-    Each watched path gets its own change: a change alters the value at its path and the values that contain it, and none within.
-    `told` has the paths of the event's earlier changes. A containing value at or below one of these paths has the change already.
+Each watched path gets a separate change. A change alters the value at its path and the watched values that contain it.
+It does not alter the watched values within it. `told` has the paths of the event's earlier changes.
+If an earlier change replaced a value that contains this path, the watched values that contain both have this change already.
     """
     if not {"op", "path"} <= set(change) <= {"op", "path", "value", "index", "transient"}:
         raise Misfit(f"not the members of a change: {sorted(change)}")
@@ -160,12 +161,12 @@ def applied(values, patterns, change, is_merged=False, told=()):
     if not any(len(pattern) <= len(path) and matches(pattern, path) for pattern in patterns):
         raise Misfit("nothing at or above this path is watched")
     if operation != "move" and any(is_within(other, path) for other in told):
-        raise Misfit("what is within this path was told before")
+        raise Misfit("an earlier change of this event is within this path")
     is_watched = any(len(pattern) == len(path) and matches(pattern, path) for pattern in patterns)
     containers = [place for place in values if is_within(path, place)]
     # Only an element that is watched alone, or a value at a watched path itself, has no container here.
     if not containers and not is_watched:
-        raise Misfit("what contains this path is not there")
+        raise Misfit("the watched value that contains this path is absent")
     if operation == "move" and not containers:
         raise Misfit("move of an element whose collection is not watched")
     after = dict(values)
@@ -186,15 +187,16 @@ def applied(values, patterns, change, is_merged=False, told=()):
 
 
 def check_nested(values, patterns):
-    """Checks that the values agree. Each position that a pattern finds within another value has a value of its own, and no other position has one.
+    """Checks that each watched value agrees with the watched values within it.
 
-    A value within a watched place is there only as long as the place itself has a value.
+Each path that a pattern matches within another value has the same value there, and no other path within it has a value.
+If the outer value is absent, the values within it are absent, too.
     """
     for place in values:
         for pattern in patterns:
             outer = place[: len(pattern)]
             if len(pattern) < len(place) and matches(pattern, place) and outer not in values:
-                raise Misfit(f"{[text(place)]} and {text(outer)!r}, which is not there, were told apart")
+                raise Misfit(f"{text(place)!r} disagrees with {text(outer)!r}, which contains it and has no value")
     for outer, value in values.items():
         for pattern in patterns:
             if len(pattern) <= len(outer) or not matches(pattern, outer):
@@ -203,7 +205,7 @@ def check_nested(values, patterns):
             known = {place: part for place, part in values.items() if is_within(place, outer) and len(place) == len(pattern) and matches(pattern, place)}
             if known != expected:
                 wrong = [text(place) for place in known.keys() | expected.keys() if known.get(place, ABSENT) != expected.get(place, ABSENT)]
-                raise Misfit(f"{sorted(wrong)} and {text(outer)!r} were told apart")
+                raise Misfit(f"{sorted(wrong)} disagree with {text(outer)!r}, which contains them")
 
 
 def _check_place(before, change, is_merged):
@@ -211,7 +213,7 @@ def _check_place(before, change, is_merged):
     if is_merged:
         return
     if (before is ABSENT) != (operation == "add"):
-        raise Misfit(f"{operation} of what is {'not ' if before is ABSENT else ''}there")
+        raise Misfit(f"{operation} of {'an absent' if before is ABSENT else 'a present'} value")
     if operation == "replace":
         _check_differs(before, change["value"], is_merged)
 
@@ -236,7 +238,7 @@ def _at(document, path):
         try:
             document = document[int(token)] if isinstance(document, list) else document[token]
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise Misfit(f"a patch from {path}, which is not there") from error
+            raise Misfit(f"a patch from {path}, which does not exist") from error
     return document
 
 
@@ -248,7 +250,7 @@ def _patched(document, path, name, value):
     head, rest = path[0], path[1:]
     if isinstance(document, dict):
         if (rest or name != "add") and head not in document:
-            raise Misfit(f"{name} at {head!r}, which is not there")
+            raise Misfit(f"{name} at {head!r}, which does not exist")
         if rest:
             return {**document, head: _patched(document[head], rest, name, value)}
         if name == "remove":

@@ -25,7 +25,7 @@ class Epoch:
         self.states = {0: default}  # The stored half by version.
         self.entries = {}
         self.last = 0
-        #: False if the session was deleted, and the log may have had more entries than were read.
+        #: False after a deletion of the session. Its log may have had more entries than the test has read.
         self.is_open = True
         self.acknowledged = {}
         self.transients = {}
@@ -78,7 +78,7 @@ class Epoch:
                 self._claim(entry)
                 continue
             if normal(entry["event"]) != normal(dispatch.event):
-                self.findings.append(f"version {version} has the event {entry['event']}, acknowledged was {dispatch.event}")
+                self.findings.append(f"version {version} has the event {entry['event']} in the log, but {dispatch.event} was acknowledged")
             logged = [{name: value for name, value in change.items() if name != "transient"} for change in entry["changes"]]
             if logged != dispatch.answer["changes"]:
                 self.findings.append(f"version {version}: the log has {logged}, the answer {dispatch.answer['changes']}")
@@ -91,7 +91,7 @@ class Epoch:
                 self.unknown.remove(dispatch)
                 return
         if entry["event"] not in OWN_EVENTS:
-            self.findings.append(f"nobody asked for version {entry['version']}: {json.dumps(entry)[:300]}")
+            self.findings.append(f"no request explains version {entry['version']}: {json.dumps(entry)[:300]}")
 
     def forget(self, before):
         """Drops the versions that no stream is compared with any more."""
@@ -120,7 +120,7 @@ class Epoch:
 
 
 def normal(event):
-    """One form for the several forms of an event."""
+    """The event in one form, because a client may write it in several."""
     if isinstance(event, list):
         events = [normal(each) for each in event]
         return events[0] if len(events) == 1 else events

@@ -15,7 +15,7 @@ LOG_INCARNATION = "0000"
 #: The server merges nothing for a reader with fewer waiting bytes. The number is half of the bytes that can wait in a
 #: group, and a little less because events have another form in transit. Source: <Documentation/HTTP.md#change-streams>
 UNSENT_MIN = 120 * 1024
-#: A snapshot or reset of so many bytes may be shared with streams that joined before. A merged change follows it.
+#: A snapshot or reset of at least so many bytes may be shared with streams that joined before. A merged change follows.
 SHARED_MIN = 4096
 HISTORY_MAX = 60
 
@@ -60,7 +60,7 @@ class Received:
     changes: list | None
     #: The paths that the stream watched then.
     patterns: list
-    #: The error in the event, unless its reader was slow.
+    #: The misfit of the event. It is an error only if the reader was not slow.
     misfit: Exception | None = None
     #: True if the stream read the log up to this event. The event may then have changes that are in no log.
     may_be_end_of_log: bool = False
@@ -100,7 +100,7 @@ class Oracle:
         #: The name of the open stream if it is known, the request for its next paths, and True if the server promised
         #: these paths.
         self.name, self.next_watch, self.is_promised = None, None, False
-        #: The paths of its cursor, and True if it reconnected with other paths.
+        #: The paths that the stream watched at its cursor, and True if it reconnected with other paths.
         self._cursor_patterns, self._has_other_paths = watch.patterns, False
         self.has_bye = False
         self.is_told_not_to_return = False
@@ -134,12 +134,12 @@ class Oracle:
         if event.name == "bye":
             return self._bye(event)
         if event.name not in ("snapshot", "reset", "change"):
-            raise Fault(f"an event of no known name: {event.name!r}")
+            raise Fault(f"an event with an unknown name: {event.name!r}")
         place = Place.of(event.cursor)
         if event.name == "change" and self.watch.is_patch:
             changes = event.data
             if not isinstance(changes, list) or not changes:
-                raise Fault("a patch that is none")
+                raise Fault("data that is no patch")
         else:
             if event.data.get("version") != place.version:
                 raise Fault("the version and the cursor differ")
@@ -153,10 +153,10 @@ class Oracle:
     def _bye(self, event):
         data = event.data
         if set(data) != {"reason", "reconnect", "after"} or data["reason"] not in REASONS["bye"] or event.cursor:
-            raise Fault("a bye that is none")
+            raise Fault("a malformed bye")
         self.has_bye, self.is_told_not_to_return = True, not data["reconnect"]
         if data["reason"] == "deleted" and not self.watch.session.deletions:
-            raise Fault("a bye of a session that nobody deleted")
+            raise Fault("a bye because of a deletion, but no client deleted the session")
 
     def _start(self, event, place):
         is_repathed = event.name == "snapshot" and self._expects is None and self.next_watch is not None
@@ -176,7 +176,7 @@ class Oracle:
             if not any(len(path) == len(pattern) and document.matches(pattern, path) for pattern in self.watch.patterns):
                 raise Fault(f"a value at {document.text(path)!r}, which is not watched")
         if self.place is not None and place.epoch == self.place.epoch and place.version < self.place.version:
-            raise Fault(f"a version before {self.place}, which was shown")
+            raise Fault(f"a version before {self.place}, which the stream had shown already")
         document.check_nested(values, self.watch.patterns)
         self.values = values
         self._keep(place, "start", None)
@@ -185,7 +185,8 @@ class Oracle:
     def _reset(self, reason, place):
         if reason not in REASONS["reset"]:
             raise Fault("a reset for no known reason")
-        # If a value above a wildcard's matches changed, the removed matches are unknown without the old values.
+        # A value that contains a wildcard's matches has changed. Without its old value, the server cannot list the
+        # matches that were removed.
         has_wildcard = any("*" in pattern for pattern in self.watch.patterns)
         is_merged = self._expects == "resume" or self.watch.interval > 0 or self.watch.session.is_heavy
         if reason == "places-unknown" and has_wildcard and is_merged:
@@ -193,7 +194,7 @@ class Oracle:
         if self._expects != "resume":
             raise Fault("a reset that is not the first event of a resumed stream")
         if self.place is None or self._asked != self.cursor:
-            return  # The test had made the cursor up.
+            return  # The cursor was an invention of the test.
         if self._has_other_paths:
             if reason != "paths-changed":
                 raise Fault("a reset that does not say that the paths changed")
@@ -201,23 +202,23 @@ class Oracle:
         # A session that was never stored begins a new epoch with each incarnation.
         may_be_gone = self.watch.session.deletions or self.place.version == 0
         if reason != "epoch-changed" or place.epoch == self.place.epoch or not may_be_gone:
-            raise Fault("a reset that nothing gave a reason for")
+            raise Fault("a reset without a cause")
 
     def _change(self, event, place):
         before = self.place
-        # The first event of a crowd's streams is shared. One change to the present state follows it.
+        # Streams that open at the same time share their first event. One merged change to the present state may follow.
         may_be_bridge, self._may_be_shared = self._may_be_shared, False
         if self._expects == "fresh" or before is None:
             raise Fault("a change before a snapshot")
         if self._expects == "resume" and self._has_other_paths:
-            raise Fault("a change after a cursor of other paths")
+            raise Fault("a change, although the stream resumed with other paths")
         is_resume = self._expects == "resume" and not self.watch.resumes_all
-        # The first change of a large state is written on a work thread. One change to the present state follows it.
+        # A work thread writes the first change of a large state. One merged change to the present state may follow.
         self._may_be_shared = is_resume and self.watch.session.is_heavy
         is_catch_up = is_resume or may_be_bridge
         is_other_incarnation = place.incarnation != before.incarnation
         if place.epoch != before.epoch:
-            raise Fault(f"a change of another epoch than {before.epoch}")
+            raise Fault(f"a change of another epoch, not of {before.epoch}")
         # A stream that reads the log version by version continues in the present incarnation.
         has_log_only = self.watch.resumes_all and before.incarnation == LOG_INCARNATION
         if is_other_incarnation and self.connection == self.received[-1].connection and not has_log_only:
@@ -228,8 +229,8 @@ class Oracle:
             raise Fault(f"a version before {before}")
         is_merged = is_catch_up or is_other_incarnation or self.watch.interval > 0
         changes, misfit, may_be_end_of_log = None, None, self.watch.resumes_all and (self._expects == "resume" or has_log_only)
-        # The log does not have the changes that transient events made to transient fields, neither before a version nor
-        # after the last.
+        # The log has no changes that transient events made to transient fields. A stream that reads the log cannot know
+        # the present values of these fields.
         self._has_log_only_transients = may_be_end_of_log or place.incarnation == LOG_INCARNATION
         if self.watch.is_patch:
             self._patch(event.data)
@@ -237,8 +238,8 @@ class Oracle:
             try:
                 changes = self._changes(event, is_merged, place.version == before.version and not is_merged)
             except (Fault, document.Misfit) as fault:
-                # The event may be a merged change for a slow reader, even of one long change only. The comparison with
-                # the log decides that later.
+                # The event may be a merged change for a slow reader, even if it merges one long change only. The later
+                # comparison with the log decides that.
                 if is_merged or not self.watch.session.is_heavy:
                     raise
                 changes, misfit = self._changes(event, True, False), fault
@@ -246,12 +247,12 @@ class Oracle:
 
     def _changes(self, event, is_merged, is_transient):
         if set(event.data) != {"version", "changes"} or not event.data["changes"]:
-            raise Fault("a change that is none")
+            raise Fault("a malformed change")
         values, told, given = self.values, set(), []
         for change in event.data["changes"]:
             path = change.get("path")
-            # A merged event gives a path twice if its value was removed and added again. A move may be beside a change
-            # of the element's value.
+            # A merged event has a path twice if its value was removed and added again. Any event may have both a move
+            # of an element and a change of its value.
             if path in told and not (is_merged and change["op"] == "add") and not (change["op"] == "move" and (path, "move") not in told):
                 raise Fault(f"{path!r} twice in one event")
             told |= {path, (path, change["op"])}
@@ -341,8 +342,8 @@ class Oracle:
         # An event of a paced stream may be caused by any version since the stream's last event.
         told = range(last.place.version + 1 if self.watch.interval else place.version, place.version + 1)
         is_seen = any(epoch.is_visible(version, received.patterns) is not False for version in told)
-        # A merged event has the version of the last change, visible or not. An event that is in no log has that
-        # version, too.
+        # A merged event has the version of the session's last change, even if the stream does not see that change.
+        # An event that no log entry explains has that version, too.
         is_merged = received.kind == "catch-up" or self._is_not_logged(received)
         if not (is_seen or missed or may_be_transient or is_merged):
             raise Fault(f"version {place.version} changed nothing that is watched: {shortened(epoch.entries[place.version])}")
@@ -356,12 +357,12 @@ class Oracle:
 
     @staticmethod
     def _is_not_logged(received):
-        """True if the event ends a read of the log version by version, and has the present values of transient fields."""
+        """True for the event at the end of a read of the log. It has the present values of transient fields."""
         return received.may_be_end_of_log and received.place.incarnation != LOG_INCARNATION and all(
             document.tokens(change["path"])[:1] == ("t",) for change in received.changes)
 
     def _verify_transients(self, epoch, last, received):
-        """Checks that no acknowledged transient change is missing between two events of one connection, and that the event has the changes of its answer."""
+        """Checks that no acknowledged transient change is missing between two events of one connection. Also checks that the event has the changes of its dispatch's answer."""
         place = received.place
         if received.connection != last.connection or received.kind != "change" or self.watch.interval or self.watch.session.is_heavy:
             return

@@ -9,12 +9,12 @@ import zlib
 
 from chunks import Chunks, Malformed
 
-#: The most bytes of a response's head and of one block. A server that sends more has not ended them.
+#: The most bytes of a response's head and of one block. A longer one is a block or head without an end.
 HEAD_MAX, BLOCK_MAX = 65_536, 64 << 20
 
 
 class Event(typing.NamedTuple):
-    """One event. Several streams share it if they got the same bytes, so that nothing in it may be changed."""
+    """One event. Streams that got the same bytes share it, so no code changes an event."""
 
     name: str
     cursor: str | None
@@ -45,7 +45,7 @@ class ResponseReader:
         except zlib.error as error:
             raise Malformed(f"not gzip: {error}") from error
         if self._inflate.unused_data or (self.is_ended and not self._inflate.eof):
-            raise Malformed("a body that ends where its gzip does not")
+            raise Malformed("the body and its gzip data end at different positions")
         return text
 
     def _head(self):
@@ -62,15 +62,15 @@ class ResponseReader:
         for line in lines[1:]:
             name, colon, value = line.partition(":")
             if not colon or name.lower() in self.headers:
-                raise Malformed(f"a field that is none, or twice: {line!r}")
+                raise Malformed(f"a malformed or repeated field: {line!r}")
             self.headers[name.lower()] = value.strip()
         self.status = int(rest[:3])
         if "transfer-encoding" in self.headers:
             if self.headers["transfer-encoding"] != "chunked" or "content-length" in self.headers:
-                raise Malformed(f"a framing that is none: {self.headers}")
+                raise Malformed(f"an invalid framing: {self.headers}")
             self._chunks = Chunks()
         elif self.status == 200 and "content-length" not in self.headers:
-            raise Malformed("a body whose end nobody can tell from a cut")
+            raise Malformed("a body without framing: its end looks like a lost connection")
         if self.headers.get("content-encoding") == "gzip":
             self._inflate = zlib.decompressobj(31)
         if self._chunks is None:
@@ -122,7 +122,7 @@ class BlockReader:
 
 @functools.lru_cache(maxsize=4_096)
 def parse_block(block):
-    """The event of a block, `retry` with its time, or None for a comment."""
+    """The event of a block; None for a comment. A `retry` line is an event with its milliseconds as data."""
     try:
         lines = block.decode("utf-8").split("\n")[:-2]
     except UnicodeDecodeError as error:
@@ -133,7 +133,7 @@ def parse_block(block):
             continue
         name, colon, value = line.partition(": ")
         if not colon or name not in ("event", "id", "data", "retry") or name in fields or "\r" in line:
-            raise Malformed(f"a line that is none of a block of ours: {line[:200]!r} in {block[:300]!r}")
+            raise Malformed(f"a line that the server never writes in a block: {line[:200]!r} in {block[:300]!r}")
         fields[name] = value
     if not fields:
         return None

@@ -56,8 +56,8 @@ def test_the_resources_of_the_page_are_those_of_the_openapi_document(shared):
     assert len(rows) == len(set(rows)), "a resource has two rows"
     served = set(resources_of_the_document(shared.get("/openapi.json").json))
     assert len(served) > 40
-    assert set(rows) <= served, "the page names what the server does not describe"
-    assert served <= set(rows), "the page leaves out what the server has"
+    assert set(rows) <= served, "the page has resources that the server's OpenAPI document does not have"
+    assert served <= set(rows), "the page has not all resources of the server's OpenAPI document"
 
 
 def test_every_path_of_the_page_has_the_methods_of_its_rows(shared):

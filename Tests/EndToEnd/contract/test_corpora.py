@@ -115,7 +115,8 @@ def test_requests_are_accepted_or_refused_like_llhttp_does(shared, is_cut):
     assert sorted(DIFFERENCES) == sorted(others), "a difference is gone"
 
 
-#: The strings of the suite that are no Idempotency-Key, and the one key that is no string.
+#: The cases in which Rivulet differs from the suite, with the reason: two refused strings, and one bare token that is
+#: accepted.
 LENGTH = "1 to 255 characters"
 KEYS = {"empty string": LENGTH, "long string": LENGTH, "single quoted string": "a bare key of token characters"}
 

@@ -123,7 +123,7 @@ def test_the_state_of_every_version_can_be_read(counted):
         answer = past(counted, version)
         assert answer.json["p"]["count"] == version
         assert answer.json["p"]["limits"]["warnAt"] == 80
-        assert answer.json["t"] == {"lastEvent": None, "warning": None}, "what is in memory only has its defaults"
+        assert answer.json["t"] == {"lastEvent": None, "warning": None}, "transient fields have their defaults"
         assert answer.headers["rivulet-version"] == str(version)
         assert past(counted, version, "/p/count").json == version
     assert past(counted, 6, "/p/limits").json == {"warnAt": 3, "label": "x"}

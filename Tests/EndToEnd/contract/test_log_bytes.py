@@ -3,7 +3,7 @@
 import pytest
 
 MEGABYTE = 1 << 20
-#: The bytes of a title. An event and its change each have it once.
+#: The bytes of a title. A log entry has the title twice: in its event and in its change.
 TITLE = 200_000
 
 
@@ -23,7 +23,7 @@ def test_the_oldest_versions_of_a_long_log_are_deleted_first(serve, data, is_on_
         todos.dispatch({"rename": {"id": "a", "title": f"{number:03}" + "x" * TITLE}})
     retained = todos.info()["retained"]
     assert retained["to"] == 31
-    # The log keeps the bytes of the limit, and up to the distance between two snapshots more.
+    # The log is as large as the limit, plus at most the entries between two snapshots.
     assert 2 <= retained["to"] - retained["from"] + 1 <= 6
     if not is_on_disk:
         assert 2 * TITLE < sessions_bytes(server) < 5 * MEGABYTE

@@ -38,7 +38,7 @@ def operations(document):
 
 
 def schema_validator(document, schema):
-    """A validator of one of the document's schemas. Its references point into the document."""
+    """A validator of one of the document's schemas. The schema's references point into the document."""
     return Draft202012Validator(schema | {"components": document["components"]})
 
 

@@ -24,7 +24,7 @@ def errors(folder, declaration):
         pytest.skip(f"{built} has no modules: the binary was built elsewhere")
     source = folder / "Refused.swift"
     source.write_text(f"import RivuletEngine\nimport RivuletJSON\nimport RivuletObservation\nstruct Plain {{}}\n{declaration}\n")
-    # The map of a package's C module is in the build folder if it is not beside the headers.
+    # The module map of a C target is in the build folder if it is not beside the headers.
     maps = (ROOT / "Sources" / "CCurrentRun").rglob("module.modulemap"), (built / "CCurrentRun.build").rglob("module.modulemap")
     options = [part for found in maps for path in found for part in ("-Xcc", f"-fmodule-map-file={path}")]
     # With -typecheck, the compiler leaves out bodies of generated members that nothing calls.

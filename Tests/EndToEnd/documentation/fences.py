@@ -1,4 +1,4 @@
-# Code blocks of the pages, and the blocks that are programs of their own.
+# The code blocks of the pages, and a check of the package manifests among them.
 """Reads the fenced blocks of a Markdown page, and runs manifests of packages."""
 
 import json
@@ -24,7 +24,7 @@ def block(page, language, beginning):
 
 
 def check_manifest(manifest, folder):
-    """Checks a package's manifest with SwiftPM. Its dependencies are products of this repository."""
+    """Checks a package's manifest with SwiftPM. The manifest may depend on products of this repository only."""
     folder.mkdir()
     (folder / "Package.swift").write_text(manifest)
     dumped = subprocess.run(

@@ -55,7 +55,7 @@ def sentences(paragraph):
 
 
 def paragraphs(lines):
-    """Joins the lines of one comment or page to paragraphs: pairs of the first line's number and the text."""
+    """Joins the lines of one comment or page to paragraphs. Returns the number of each paragraph's first line with its text."""
     first, text = 0, []
     for number, line in lines:
         item = re.match(r"\s*(?:[-*+]|\d+\.|#{1,6})\s+(.*)", line)

@@ -59,7 +59,7 @@ def test_an_event_source_gets_values_and_changes_and_ends_with_bye(script, serve
     server.session("demo").dispatch("increment")
     script.until(lambda script: script.logged[1:] == [[[{"op": "replace", "path": "/p/count", "value": 1}]]])
     [stream] = server.get("/v1/streams").json["streams"]
-    # A revoked stream must not come back.
+    # The EventSource must not reconnect after its stream was revoked.
     assert server.request("DELETE", f"/v1/streams/{stream['stream']}").status == 204
     script.until(lambda script: script.page.evaluate("stream.readyState === EventSource.CLOSED"))
 

@@ -38,7 +38,7 @@ def commands():
 
 
 def test_the_stages_of_the_page_run(stages):
-    # The tests from outside are this run. The count of instructions builds in release mode.
+    # `outside` is the stage that runs this test. `instructions` would build in release mode.
     left_out = {"Tests/run outside", "Tests/run instructions"}
     shown = list(commands())
     assert left_out < set(shown)
@@ -54,7 +54,7 @@ def test_the_stages_of_the_page_run(stages):
 def test_a_module_builds_and_runs_only_its_tests(stages):
     ended, calls = stages("Tests/run module Sessions SessionResumeAllTests")
     assert ended.returncode == 0, ended.stderr
-    # The variable limits the targets of the package.
+    # RIVULET_TESTS, before the colon, limits the targets of the package.
     assert calls == [
         "RivuletSessionsTests: build --build-tests",
         "RivuletSessionsTests: test --skip-build --filter RivuletSessionsTests.*SessionResumeAllTests",

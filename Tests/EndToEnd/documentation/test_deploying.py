@@ -19,7 +19,7 @@ NAME = "rivulet.example"
 
 
 def commands(beginning):
-    """The lines of the `sh` block that begins so and has not been shown before."""
+    """The text of each `sh` block that begins with this pattern, in the order of the page."""
     return re.findall(rf"^```sh\n({beginning}.*?)^```$", text(PAGE), re.S | re.M)
 
 

@@ -8,7 +8,7 @@ import pytest
 import prose
 from harness import ROOT
 
-#: The texts of others, and texts that quote what others require.
+#: Texts by others, and texts that quote others.
 OTHERS = ("Tests/Corpora/", "Tests/Fuzz/corpus/", "Tests/Rows/")
 SOURCES = (".swift", ".c", ".h", ".js", ".mjs", ".py", ".css")
 COLUMNS_MAX = 120
@@ -89,7 +89,7 @@ def test_files_have_at_most_500_lines(files):
     assert not long, "\n".join(long)
 
 
-# The counts themselves.
+# Tests of the counting functions.
 
 
 def found_in(text, path="a.swift"):

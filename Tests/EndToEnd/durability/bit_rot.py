@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-# The harness is in the parent folder. pytest finds it without this line, a plain run does not.
+# The harness is in the parent folder. pytest finds it there; a run as a program needs this line.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import bit_rot_log
@@ -146,7 +146,8 @@ def is_as_before(path, expected, found):
     if isinstance(found, int) and found in (500, 503) or found == expected:
         return True
     if path.endswith("/sessions") and isinstance(found, dict):
-        # The time of a damaged session is that of its snapshot. Reads of the session itself are refused.
+        # The list shows a damaged session with the time of its snapshot, so times are not compared. A read of the
+        # session itself is refused.
         def known(page):
             return [(session["id"], session["version"]) for session in page["sessions"]]
 
@@ -215,9 +216,9 @@ def ask(truth, server):
 def options_of(arguments, **overrides):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--flips", type=int, default=200)
-    parser.add_argument("--logs", type=int, default=None, help="so many of them are in write-ahead logs (a fifth)")
+    parser.add_argument("--logs", type=int, default=None, help="flips in write-ahead logs instead of databases (a fifth of --flips)")
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--together", type=int, default=1, help="the flips that one server gets at once")
+    parser.add_argument("--together", type=int, default=1, help="flips in the copy of each server (1)")
     parser.add_argument("--servers", type=int, default=2)
     parser.add_argument("--keep", type=pathlib.Path, default=None, help="the folder that keeps copies with findings")
     options = parser.parse_args(arguments)

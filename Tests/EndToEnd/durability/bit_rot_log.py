@@ -68,7 +68,7 @@ class Work:
                 last = max((thing.operations[-1] for thing in self.writers[count % 2].things if thing.operations), key=lambda operation: operation[0])
                 self.ends[last[0]] = self._look()
             else:
-                raise AssertionError("the log never came so far")
+                raise AssertionError("the write-ahead log never reached the wanted state")
             for thing in self.things:
                 if isinstance(thing, Session) and thing.state:
                     self.epochs[thing.path] = connection.request("GET", thing.path).json["epoch"]
@@ -144,7 +144,7 @@ class Folder:
 
         def frame(first, last):
             def choose(chooser):
-                # The last commits have other rules, so that they are chosen more often.
+                # The last commits have other rules, so they are chosen more often.
                 low = self.commits[-3] if len(self.commits) > 2 and chooser.random() < 0.3 else 0
                 return HEADER_BYTES + chooser.randrange(low, self.frames) * FRAME_BYTES + chooser.randrange(first, last)
             return choose
@@ -162,7 +162,7 @@ class Folder:
         return min((-1 if at < HEADER_BYTES else min((at - HEADER_BYTES) // FRAME_BYTES, self.frames) for _, at, _ in flips))
 
     def kept(self, bad):
-        """The operations that are certainly kept before a bad frame, and those that may be kept."""
+        """The operations that are certainly kept if this frame is bad, and the operations that may be kept."""
         kept = {number for number, ends in self.ends.items() if ends[-1] <= bad}
         return self.before | kept, self.before | kept | {number for number, ends in self.ends.items() if ends[0] <= bad}
 
@@ -263,11 +263,11 @@ def ask(folder, data, server, flips, log):
         if not is_last or UNFINISHED not in text:
             findings.append(f"lost commits are not reported: {text[-500:]}")
     if bad >= folder.frames and (is_damaged or UNFINISHED in text):
-        findings.append(f"damage is reported that costs nothing: {text[-500:]}")
+        findings.append(f"damage is reported, but no commit was lost: {text[-500:]}")
     if is_damaged:
         (kept,) = data.glob("rivulet.db-wal.damaged-*")
         if kept.read_bytes() != log:
-            findings.append(f"{kept} is not the log")
+            findings.append(f"{kept} differs from the damaged write-ahead log")
     with harness.Connection(server) as connection:
         for path, old in folder.epochs.items():
             answer = connection.request("GET", path)

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-# The harness is in the parent folder. pytest finds it without this line, a plain run does not.
+# The harness is in the parent folder. pytest finds it there; a run as a program needs this line.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import harness
@@ -53,7 +53,7 @@ class Case:
     def command(self, data, trace):
         """The command that the server is started under."""
         when = f"when={self.number}{'+' if self.is_lasting else ''}"
-        # Only these files count, because the program also opens libraries before the server runs.
+        # strace counts the calls for these files only, because the program also opens libraries before the server runs.
         files = [data, *(data / name for name in ("rivulet.db", "rivulet.db-wal", "rivulet.lock", "secret.key")), harness.PUBLIC / "index.html"]
         paths = [part for file in files for part in ("-P", file)] if self.call == "openat" else []
         return ["strace", "-D", "-f", "-qq", "--seccomp-bpf", "-o", trace, *paths, "-e", f"trace={self.call}", "-e", f"inject={self.call}:error={self.error}:{when}"]
@@ -105,9 +105,9 @@ def judge(case, seed):
             with harness.Server(data, arguments=ARGUMENTS) as server, harness.Connection(server) as connection:
                 findings += differences(clients.things, connection, clients.sent(), clients.acknowledged())
                 if "damage" in (text := server.log_text()):
-                    findings.append(f"the server speaks of damage: {text[:1000]}")
+                    findings.append(f"the server reports damage: {text[:1000]}")
         except AssertionError as fault:
-            return "fault", [f"{case}: without the fault: {fault}"]
+            return "fault", [f"{case}: in a run without injected errors: {fault}"]
         finally:
             os.close(log)
         return word, [f"{case}: {finding}" for finding in findings]
@@ -130,14 +130,14 @@ def under_faults(case, data, trace, clients):
         if status is None and "INJECTED" in trace.read_text():
             # The server must still be healthy, even after it refused requests.
             if not case.is_lasting and not any(is_healthy(server) for _ in range(TRIES)):
-                findings.append(f"the server runs and does not answer: {text[-1000:]}")
+                findings.append(f"the server runs but does not answer: {text[-1000:]}")
     is_reached = "INJECTED" in trace.read_text()
     word = "not reached" if not is_reached else "stopped" if status is not None else "unnoticed" if is_done and not clients.refusals else "refused"
     is_named = re.search(NAMES[case.error], text) or any(re.search(NAMES[case.error], refusal) for refusal in clients.refusals)
     if status == 0 or word in ("refused", "stopped") and not is_named:
         findings.append(f"{word} ({status}) without the error: {clients.refusals[:1]} {text[-1000:]}")
     if not is_done and not case.is_lasting and case.call in ("accept4", "openat"):
-        findings.append(f"the server does not go on: {clients.refusals[-1]} {text[-1000:]}")
+        findings.append(f"the server did not recover from one failed call: {clients.refusals[-1]} {text[-1000:]}")
     return word, findings
 
 
@@ -163,14 +163,14 @@ def main():
     parser.add_argument("--calls", default=",".join(CALLS))
     parser.add_argument("--errors", default=",".join(NAMES))
     parser.add_argument("--most", type=int, default=40, help="the largest K (40)")
-    parser.add_argument("--step", type=int, default=1, help="each so many-th K (1)")
+    parser.add_argument("--step", type=int, default=1, help="test only each STEP-th value of K (1)")
     parser.add_argument("--servers", type=int, default=os.cpu_count(), help="servers at once (the cores)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     cases = [Case(call, error, number, is_lasting, is_new)
              for call in options.calls.split(",") for error in options.errors.split(",")
              for number in range(1, options.most + 1, options.step) for is_lasting in (False, True) for is_new in (True, False)
-             # A call that is always interrupted is repeated without end.
+             # The server repeats an interrupted call. A call that is always interrupted would be repeated without end.
              if not (is_lasting and error == "EINTR")]
     words, found = run(cases, options.seed, options.servers)
     for (call, error, word), numbers in sorted(words.items()):

@@ -4,7 +4,8 @@
 
 Clients use a server that is stopped and killed in between, while Tests/Support/CPowerCut records each change of its files.
 The test then builds folders as a power cut at any record may leave them, and starts a server on each.
-The acknowledged operations must be there once and in order, and no other operation may be there. No start may be refused.
+Each folder must have the acknowledged operations once and in order. Of the others, it may only have operations that clients sent before the cut.
+No start may be refused.
 The findings are printed, and the exit status is then 1. The seed decides the operations and the positions of the power cuts.
 It does not decide the order in which the machine runs the clients.
 """
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 
-# The harness is in the parent folder. pytest finds it without this line, a plain run does not.
+# The harness is in the parent folder. pytest finds it there; a run as a program needs this line.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import harness
@@ -92,9 +93,9 @@ class Recording:
         return sorted(name for name in known.keys() | real.keys() if known.get(name) != real.get(name))
 
     def cuts(self, chance, count, is_late):
-        """Positions in the log: a third anywhere, a third just after an acknowledgement, a third at a rare change.
+        """Positions in the log: a third anywhere, a third at or shortly after an acknowledgement, a third near a rare change.
 
-        With `is_late`, all positions are after an acknowledgement of the second half."""
+With `is_late`, all positions are just after an acknowledgement in the second half of the run."""
         kinds = [record.kind for record in self.records]
         names = (disk.Kind.CREATE, disk.Kind.TRUNCATE, disk.Kind.RENAME, disk.Kind.UNLINK, disk.Kind.LINK)
         acknowledged = [at + 1 for at, kind in enumerate(kinds) if kind == disk.Kind.ACKNOWLEDGED]
@@ -133,7 +134,7 @@ class Recording:
 
 
 def judge(things, state, keeps):
-    """The findings on one folder. The folder is deleted."""
+    """The findings on one folder. Then deletes the folder."""
     folder, sent, acknowledged = state
     if keeps:
         shutil.copytree(folder, keeps / folder.name)
@@ -143,7 +144,7 @@ def judge(things, state, keeps):
                 found = differences(things, connection, sent, acknowledged)
             server.kill()
             if "damage" in (log := server.log_text()):
-                found.append(f"the server speaks of damage: {log[:2000]}")
+                found.append(f"the server reports damage: {log[:2000]}")
     except AssertionError as fault:
         found = [f"the start is refused: {fault}"]
     if keeps and not found:
@@ -185,11 +186,11 @@ def findings(recording, states, servers=4, ignores_syncs=False, keeps=None):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--states", type=int, default=2_000, help="folders to build and judge (2,000)")
-    parser.add_argument("--recordings", type=int, default=8, help="runs of clients that they are of (8)")
+    parser.add_argument("--recordings", type=int, default=8, help="recorded runs of clients that the folders come from (8)")
     parser.add_argument("--operations", type=int, default=1_500, help="operations of each (1,500)")
     parser.add_argument("--servers", type=int, default=os.cpu_count(), help="servers at once (the cores)")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-    parser.add_argument("--lying-disk", action="store_true", help="pretend that no sync works: this has to find losses")
+    parser.add_argument("--lying-disk", action="store_true", help="pretend that no sync works; the test must then find losses")
     parser.add_argument("--keep", metavar="FOLDER", help="keep the folders with findings there")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)

@@ -1,8 +1,8 @@
 # The contents that a disk may have after a power cut, derived from the log of Tests/Support/CPowerCut.
 """A `Disk` follows the recorded changes of a folder. At any record, it builds a folder as a power cut may leave it there.
 
-Synced bytes are kept. Of later writes, any sectors of 512 bytes are kept, each as it was after one of the writes to it.
-Of later changes of names, some are kept. A write to a part that a truncation freed requires the truncation, as on each file system with a journal."""
+Synced bytes are kept. A later write may be lost or kept in each of its sectors of 512 bytes. A kept sector includes the earlier writes to it.
+Some of the later changes of names are kept. If a truncation is lost, later writes behind its end are lost, too, as on each file system with a journal."""
 
 import dataclasses
 import enum
@@ -126,7 +126,7 @@ class Kept:
         self._part = chance.random()
         self._last = chance.randrange(count + 1)
         self._writes = [chance.random() < self._part for _ in range(count)]
-        #: The number of changes of the size that are kept.
+        #: The first so many pending changes keep their effect on the file's size.
         self.sizes = {"none": 0, "all": count, "prefix": self._last}.get(self._mode, chance.choice((count, chance.randrange(count + 1))))
         self._fills_with_rubbish = chance.random() < 0.25
 
@@ -199,7 +199,7 @@ class Disk:
                 apply(self._safe, change[1])
 
     def names(self, chance):
-        """The names that a power cut may leave: after the first changes of names, or after any of them."""
+        """The names that a power cut may leave. The cut keeps the first pending changes of names, or a random selection of them."""
         names = dict(self._safe)
         part, count = chance.random(), chance.randrange(len(self._pending) + 1)
         is_ordered = chance.random() < 0.7

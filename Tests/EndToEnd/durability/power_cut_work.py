@@ -17,7 +17,7 @@ class Thing:
 
     def __init__(self, empty):
         self.states = [empty]
-        #: The operations: number in the log, method, target, body, headers, and the statuses that acknowledge it.
+        #: Each operation: its number in the log, method, target, body, headers, and the statuses that acknowledge it.
         self.operations = []
 
     @property

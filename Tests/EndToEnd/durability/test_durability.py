@@ -38,7 +38,7 @@ def test_a_stream_resumes_across_a_restart(serve, data, end):
     again = serve(data).session("s")
     with again.stream("/p/count", "/t/lastEvent", cursor=cursor) as stream:
         change = stream.expect("change")
-        assert change.changed == {"/p/count": 5, "/t/lastEvent": None}, "the transient half was lost, and that is told"
+        assert change.changed == {"/p/count": 5, "/t/lastEvent": None}, "the transient half was lost, so the change has its defaults"
         again.dispatch("increment")
         assert stream.expect("change").changed == {"/p/count": 6, "/t/lastEvent": "increment"}
 
@@ -128,7 +128,7 @@ def small_disk(tmp_path):
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(folder)]
     if subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip("mounting a disk of its own is not allowed here")
+        pytest.skip("this machine does not permit the mount of a separate disk")
     try:
         yield folder, lambda: subprocess.run(["mount", "-o", "remount,size=8m", str(folder)], check=True)
     finally:

@@ -7,7 +7,8 @@ import pytest
 import failing_calls
 from failing_calls import Case
 
-#: The calls of the start are made on one thread and those of commits on another, so a K counts for both.
+#: strace counts the calls of each thread. The start and the commits have separate threads, so one K selects calls of
+#: both.
 CASES = [
     Case("fsync", "EIO", 1),
     Case("fsync", "ENOSPC", 2),
@@ -43,7 +44,7 @@ def test_no_failing_system_call_loses_what_was_acknowledged():
     words, found = failing_calls.run(CASES, seed=1)
     print("\n".join(f"{call} {error}: {word}, K {numbers}" for (call, error, word), numbers in words.items()))
     assert not found, f"{len(found)} findings: {found[0]}"
-    # The run only counts if calls of the start and of commits failed, and if some failures were overcome.
+    # The run is valid only if calls of the start and of commits failed, and if the server recovered from some failures.
     reached = {(call, word) for call, _, word in words}
     assert {("fdatasync", "start refused"), ("fdatasync", "refused"), ("pwrite64", "refused")} <= reached, reached
     assert {"unnoticed"} <= {word for _, word in reached}

@@ -17,7 +17,7 @@ def disk(tmp_path):
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=48m", "tmpfs", str(folder)]
     if subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip("mounting a disk of its own is not allowed here")
+        pytest.skip("this machine does not permit the mount of a separate disk")
     try:
         yield folder
     finally:

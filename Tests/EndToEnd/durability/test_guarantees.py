@@ -89,7 +89,7 @@ class Ledger:
         assert version >= max(self.acked, default=0), f"{self.name}: an acknowledged version is lost"
         assert version >= self.shown, f"{self.name}: a stream showed version {self.shown}, which was not durable"
         unknown = version - len(self.acked)
-        assert 0 <= unknown <= len(self.unanswered), f"{self.name}: {unknown} versions that nobody asked for"
+        assert 0 <= unknown <= len(self.unanswered), f"{self.name}: {unknown} versions that no dispatch explains"
         if version in self.acked:
             assert text == self.acked[version], f"{self.name}: version {version} holds something else"
         elif version > 0:
@@ -189,7 +189,7 @@ def test_guarantee_3_a_stream_is_a_snapshot_and_then_every_change_in_order_once(
                 value += 1
 
     def come_and_go(i):
-        """A reader that disconnects again and again. Its stream resumes at its cursor, or reports with a reset that it cannot."""
+        """A reader that disconnects again and again. Its next stream resumes at its cursor, or begins with a reset."""
         chance, cursor, value = random.Random(i), None, None
         while value != 1000 + last:
             with session.stream("/p/limits/warnAt", cursor=cursor) as stream:
@@ -297,8 +297,8 @@ def test_guarantee_8_a_slow_reader_costs_no_more_than_its_limit(serve, data):
     before = server.memory()
     for n in range(100):
         session.dispatch(label(f"{n:03}" + "x" * 200_000))
-    # Without bounds, twenty readers with 20 MB each would wait in memory. 64 MiB leaves room for the session's own
-    # data.
+    # Without a limit, the unsent bytes of the twenty readers would need 20 MB each. 64 MiB leaves room for the
+    # session's own data.
     assert server.memory() - before < 64 * 1024 * 1024
     for stream in slow:
         value, version = None, -1

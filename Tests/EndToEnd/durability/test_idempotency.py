@@ -201,7 +201,8 @@ def test_an_event_is_in_the_log_exactly_once_however_often_the_server_is_killed(
     for number in range(rounds):
         server = serve(data)
         session = server.session("s", app="todos")
-        # An event without an answer before the kill is sent first. The client cannot know if it was applied.
+        # An event may have got no answer before the kill. The client sends it again first, because it cannot know if
+        # the event was applied.
         end = threading.Timer(dice.uniform(0.05, 0.4), server.process.kill)
         end.start()
         try:

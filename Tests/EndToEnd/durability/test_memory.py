@@ -61,7 +61,7 @@ def test_a_watched_session_is_passivated_and_its_stream_continues(serve_tally):
         assert change.data["version"] == 2 and change.changed == {"/t/lastEvent": "peek"}
         wait_until_passivated(session.server, times=3)
     with session.stream("/p/count", "/t/lastEvent", cursor=change.cursor) as stream:
-        # No change was missed, so none comes before the next one.
+        # The stream missed no change, so its next event is the change of the next dispatch.
         assert stream.quiet_until(session, {"set": 7}).changed == {"/p/count": 7, "/t/lastEvent": "set"}
 
 

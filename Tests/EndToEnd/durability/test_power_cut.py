@@ -19,8 +19,8 @@ def recording(tmp_path_factory):
 def test_guarantee_2_an_acknowledged_dispatch_survives_a_power_cut_exactly_once(recording):
     found = power_cut.findings(recording, states=50)
     assert not found, f"{len(found)} findings, seed {recording.seed}: {found[0]}"
-    # The run only counts if the log was copied into the database, truncated and started again, and if names were added
-    # and removed.
+    # The run is valid only if the write-ahead log was copied into the database, truncated and started again, and if
+    # files were created and deleted.
     kinds = [record.kind for record in recording.records]
     assert kinds.count(Kind.ACKNOWLEDGED) > 300 and min(map(kinds.count, (Kind.CREATE, Kind.UNLINK, Kind.TRUNCATE))) >= 3, recording.summary()
 
@@ -47,7 +47,7 @@ def left(disk, tries=300):
 def test_a_power_cut_keeps_synced_bytes_and_any_other_sectors():
     disk = Disk()
     steps = [Record(Kind.CREATE, "a", 7, 0, b""), written(7, 0, b"x" * 1024), Record(Kind.SYNC, "a", 7, 1, b"")]
-    # A write during a sync is not covered by it.
+    # A sync does not cover a write that comes during it.
     steps += [written(7, 0, b"y" * 1024), Record(Kind.SYNCED, "a", 7, 1, b"")]
     for step in steps:
         disk.take(step)

@@ -24,11 +24,11 @@ class Ledger:
     def __init__(self):
         self.lock = threading.Lock()
         self.numbers = itertools.count()
-        #: The acknowledged notes in the order of their versions: those of earlier lives of the server, and those of the
-        #: present life with their versions.
+        #: The acknowledged notes in the order of their versions: the notes from before the last kill, and the later
+        #: notes with their versions.
         self.order = []
         self.life = []
-        #: The possible texts of each note. One of them must be there; None is for no note.
+        #: The possible texts of each note. The note must have one of them; None means that it does not exist.
         self.notes = {}
         #: The possible values of each value, and of the secret: true if it is set.
         self.values = {"theme": ["light"], "recent": [[]], "secret": [False]}
@@ -46,7 +46,7 @@ class Ledger:
         self.life = []
         standing = {name: place for place, name in enumerate(items)}
         places = [standing[name] for name in self.order if name in standing]
-        assert places == sorted(places), "the notes stand in another order than they came"
+        assert places == sorted(places), "the notes are not in the order of their insertion"
         self.notes = {name: [text] for name, text in items.items()}
         for name, known in self.values.items():
             found = Shared(server, SECRET).value["set"] if name == "secret" else Shared(server, f"{VALUES}/{name}").value
@@ -57,7 +57,7 @@ class Ledger:
         if version or unanswered:
             info = server.get(session.path)
             durable = info.json["version"] if info.status == 200 else 0
-            assert version <= durable <= version + len(unanswered), "a version is lost, or nobody asked for it"
+            assert version <= durable <= version + len(unanswered), "a version is lost, or no dispatch explains it"
             found = session.state("/p/selected") if durable else None
             assert found == text if durable == version else found in unanswered
             self.session = (durable, found, set())
@@ -245,7 +245,7 @@ def small_disk(tmp_path):
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(folder)]
     if subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip("mounting a disk of its own is not allowed here")
+        pytest.skip("this machine does not permit the mount of a separate disk")
     try:
         yield folder, lambda: subprocess.run(["mount", "-o", "remount,size=8m", str(folder)], check=True)
     finally:
@@ -339,7 +339,7 @@ def test_a_damaged_value_is_reported_at_the_start_and_to_its_readers_until_it_is
     assert theme.post(target="/toggle").status == 404
     errors = [line for line in theme.server.log_text().splitlines() if " error " in line]
     [line] = [line for line in errors if "key=theme" in line]
-    assert "cannot be read" in line and len(errors) == 2, "the other one is that of the answer"
+    assert "cannot be read" in line and len(errors) == 2, "the other error belongs to the answer"
     assert Shared(theme.server, VALUES + "/recent").value == ["a"]
     theme.put("new")
     theme.server.kill()

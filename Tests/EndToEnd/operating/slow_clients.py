@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 
-# The harness is in the parent folder. pytest finds it without this line, a plain run does not.
+# The harness is in the parent folder. pytest finds it there; a run as a program needs this line.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import harness

@@ -27,7 +27,7 @@ def declares(text, name):
 
 
 def fault_of_link(title, path):
-    """The error of a link to a file of the repository; None if the link leads to the file of its text."""
+    """The error of a link to a file of the repository; None if the link's text is the name of an existing file."""
     file = ROOT / path
     if not file.is_file():
         return f"{path} does not exist"

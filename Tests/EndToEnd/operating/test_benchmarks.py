@@ -122,7 +122,7 @@ def read_head(requests):
 
 
 def load(port, *arguments):
-    """The figures of a run, and its exit status. A stream is ready after its first event, which the publisher did not send."""
+    """The figures of a run, and its exit status. The run begins after each stream got one event, which the server sends by itself."""
     command = [tools.build("load"), "--port", port, "--subs", STREAMS, "--ready-events", 1, "--count", EVENTS,
                "--window", 0, "--settle", 0.01, "--drain", 0.2, *arguments]
     outcome = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=PATIENCE)

@@ -77,7 +77,7 @@ def test_the_error_about_another_users_folder_names_the_folder_and_not_its_key(s
     server = serve(data)
     assert server.stop() == 0 and (data / "secret.key").exists()
     tmp_path.chmod(0o755)
-    # The key is reachable, but neither it nor the folder is usable.
+    # The process may search the folder for the key, but may neither read the key nor write in the folder.
     data.chmod(0o555)
     (data / "secret.key").chmod(0o000)
     options = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
@@ -312,7 +312,7 @@ def test_health_asks_the_server_that_the_options_or_variables_name(shared):
     assert health("--host", "localhost", "--port", port) == (0, "")
     assert health(PORT=port) == (0, "")
     assert health(HOST="0.0.0.0", PORT=port) == (0, ""), "a server on all addresses is asked on the loopback address"
-    assert health(HOST="::", PORT=port) == (0, ""), "also where IPv6 does not lead to it"
+    assert health(HOST="::", PORT=port) == (0, ""), "also if the server cannot be reached by IPv6"
     assert health("--port", port, PORT=1) == (0, ""), "options win"
 
 
@@ -340,4 +340,4 @@ def test_health_waits_for_a_silent_server_no_longer_than_3_seconds():
         begin = time.monotonic()
         status, line = health("--port", port)
         assert status == 1 and "does not answer within 3 s" in line
-        assert 2.5 < time.monotonic() - begin < 4, "with the time that a busy machine takes to start a process"
+        assert 2.5 < time.monotonic() - begin < 4, "3 s, and the time that a busy machine takes to start a process"

@@ -27,7 +27,7 @@ def test_an_earlier_stream_gets_a_reset_with_all_watched_values(deployed):
         assert reset.data["values"][""]["p"] == session.state("/p")
     with session.stream("", cursor=reset.cursor) as stream:
         session.dispatch("increment")
-        assert stream.expect("change").changed["/p/count"] == 1, "and nothing before it"
+        assert stream.expect("change").changed["/p/count"] == 1, "no event precedes this change"
 
 
 def test_an_earlier_tag_is_not_valid_for_a_version_that_is_now_read_differently(deployed):

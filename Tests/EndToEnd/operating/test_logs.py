@@ -21,7 +21,7 @@ def fields(server, text):
 
 @pytest.fixture
 def logged(serve):
-    """A server with a log of JSON lines and one loop, so that the lines before an answer are written when the answer comes."""
+    """A server with a log of JSON lines and one loop. When an answer arrives, the log has all lines from before it."""
     return lambda *arguments, data=None: serve(data, arguments=("--log-format", "json", "--workers", "1", *arguments))
 
 

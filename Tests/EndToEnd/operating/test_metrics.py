@@ -107,8 +107,8 @@ def test_the_number_of_open_connections_rises_and_falls(serve, data):
         connection.close()
     end = time.monotonic() + PATIENCE
     while Metrics(server)["rivulet_connections"] > 1:
-        # The server counts a connection until it has read its end. Connections of earlier scrapes may remain for a
-        # moment, too.
+        # The server counts a connection until it has read the connection's end. Connections of earlier scrapes may
+        # remain for a moment, too.
         assert time.monotonic() < end
 
 

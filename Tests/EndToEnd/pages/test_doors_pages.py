@@ -17,7 +17,7 @@ SECURITY = ROOT / "Documentation" / "Security.md"
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory):
-    """Another server with a page. `at(host)` is the page's address under that host, so that each host is another origin."""
+    """Another server with a page. Yields a function that returns the page's address under a host. Each host is another origin."""
     folder = tmp_path_factory.mktemp("elsewhere")
     pathlib.Path(folder, "index.html").write_text("<!doctype html><title>elsewhere</title><link rel=icon href=data:,>")
 

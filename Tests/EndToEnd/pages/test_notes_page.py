@@ -61,7 +61,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def open_tab(browse, server):
-    """Opens the page in a separate browser context, of the shared server or of `server`."""
+    """Returns a function that opens a server's page in a separate browser context. Without an argument, the server is that of this file."""
     server.request("DELETE", STORE)
     for value in ("theme", "hapticsEnabled", "recent"):
         server.request("DELETE", f"{APP}/values/{value}")
@@ -275,7 +275,7 @@ def test_the_theme_is_the_systems_until_one_is_chosen_in_this_browser(open_tab, 
         one.background(LIGHT)
         expect(one.page.locator("#theme [value=system]")).to_be_checked()
         assert one.page.evaluate(bars) == before and one.faults == []
-    assert server.get(f"{APP}/values/theme").json == "dark", "what the others have stays"
+    assert server.get(f"{APP}/values/theme").json == "dark", "the shared theme stays"
 
 
 def test_browsers_that_chose_a_theme_follow_the_shared_theme(open_tab, server):
@@ -323,7 +323,7 @@ def test_the_switch_is_toggled_only_if_it_still_has_the_shown_value(open_tab, se
     one.page.check("#haptics")
     expect(one.page.locator("#haptics:enabled")).to_be_checked()
     one.until("fetch('/v1/apps/notes/values/hapticsEnabled').then((answer) => answer.json())")
-    # The other page still shows it as off. Its user's intent is to switch it on.
+    # The second page still shows the switch as off, so its user's click means on.
     two.page.check("#haptics")
     two.until("performance.getEntriesByName(location.origin + '/v1/apps/notes/values/hapticsEnabled/toggle').length === 1")
     expect(two.page.locator("#haptics")).to_be_checked()

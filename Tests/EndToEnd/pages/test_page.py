@@ -144,7 +144,7 @@ def test_the_page_resumes_after_kill_9_of_the_server(open_tab, serve, data):
     server.kill()
     tab.page.wait_for_selector('#connection[data-state="reconnecting"]')
     assert tab.page.is_visible("#reconnect")
-    assert tab.page.text_content("#count") == "1", "what was known stays"
+    assert tab.page.text_content("#count") == "1", "the last received count stays"
     tab.page.click("#increment")
     tab.text(".steps + .error", "cannot be reached")
 
@@ -193,7 +193,7 @@ def test_reset_asks_first(tab, session):
         tab.page.focus("#reset")
         tab.page.keyboard.press("Enter")
         expect(dialog).to_be_visible()
-        assert tab.page.evaluate("document.activeElement.id") == "reset-cancel", "what does no harm has the focus"
+        assert tab.page.evaluate("document.activeElement.id") == "reset-cancel", "the harmless button has the focus"
         tab.page.keyboard.press(leave)
         expect(dialog).to_be_hidden()
         assert tab.page.evaluate("document.activeElement.id") == "reset"

@@ -103,7 +103,7 @@ def test_a_store_is_followed_from_its_list_on(page, notes):
         ["loaded", 2, "ba"], ["insert", 1, "bac"], ["insert", 1, "bac"], ["remove", 1, "bc"],
     ]
     assert page.evaluate("[s.items[0].text, s.item('c').text, s.item('a')]") == ["New", "Note c", None]
-    assert page.evaluate("seen[1][2][1] === seen[2][2][1]"), "what did not change is the same object"
+    assert page.evaluate("seen[1][2][1] === seen[2][2][1]"), "an unchanged item is the same object"
     assert page.evaluate("states") == ["connecting", "live"] and page.faults == []
 
 
@@ -124,7 +124,7 @@ def test_an_ended_observer_gets_no_call_and_the_last_one_ends_the_stream(page, n
     notes.insert("a")
     observe(page)
     page.wait_for_function("s.items.length === 1 && s.connection.state === 'live'")
-    assert page.evaluate("seen[0]") == 0 and page.evaluate("seen.slice(1).map(([event]) => event)") == ["local", "insert"], "it goes on where it was"
+    assert page.evaluate("seen[0]") == 0 and page.evaluate("seen.slice(1).map(([event]) => event)") == ["local", "insert"], "the copy continues after its last event"
 
 
 class Between:
@@ -193,7 +193,7 @@ def test_a_list_that_changes_between_its_pages_is_right_in_the_end(page, notes, 
     observe(page)
     page.wait_for_function("seen.length > 0")
     settle(page, notes)
-    assert pages.pages == 2 * lists, "the list is fetched anew only where it must be"
+    assert pages.pages == 2 * lists, "the list is fetched again only if it is needed"
     for identifier in inserted:
         assert page.evaluate("(id) => s.item(id).text", identifier) == "New"
     assert page.faults == []
@@ -212,7 +212,7 @@ def test_a_store_that_was_restarted_and_does_not_fit_into_one_event_is_fetched_i
     settle(page, notes)
     server.kill()
     page.wait_for_function("s.connection.state === 'reconnecting'")
-    assert page.evaluate("s.items.length") == 901, "what was known stays"
+    assert page.evaluate("s.items.length") == 901, "the received items stay"
     again = Notes(serve(data, port=server.port))
     again.remove("gone", "n7")
     again.insert("n7", "last")

@@ -25,7 +25,7 @@ def test_escape_leaves_a_title_as_it_was(filled, todos):
     filled.row("Todo c").locator(".title").focus()
     filled.page.keyboard.press("Enter")
     filled.page.keyboard.type("Nonsense")
-    # There is no pause: the page may not have received yet that it is editing.
+    # Escape comes at once. The page may not have received the change of its own `edit` event yet.
     with filled.page.expect_response(lambda response: response.request.post_data == '{"edit":null}'):
         filled.page.keyboard.press("Escape")
     filled.titles("Todo a", "Todo b", "Todo c")
@@ -93,7 +93,7 @@ def renames(filled):
 
 
 def leave_for_b(tab):
-    """Types a title for a, and half of one for b while the title of a is being sent."""
+    """Types a title for todo a. While that title is being sent, types half a title for todo b."""
     tab.row("Todo a").locator(".text").dblclick()
     tab.page.keyboard.type("Apples")
     tab.row("Todo b").locator(".text").dblclick()

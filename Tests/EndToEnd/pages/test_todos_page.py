@@ -108,7 +108,7 @@ def test_buttons_and_keys_move_a_todo_and_keep_the_focus(filled, todos):
     filled.text("#news", "Moved “Todo a” to 2 of 3")
     filled.page.keyboard.press("Alt+ArrowDown")
     filled.titles("Todo b", "Todo c", "Todo a")
-    # The message comes with the answer, maybe after the stream shows the move. If late, it would replace the next one.
+    # The message comes with the answer, maybe later than the stream's event. A late message would replace the next one.
     filled.text("#news", "Moved “Todo a” to 3 of 3")
     filled.page.keyboard.press("Alt+ArrowDown")
     filled.text("#news", "It is the last one that is shown")

@@ -11,11 +11,10 @@ from damage import edited
 from harness import Connection, all_bytes, message
 from notes import APP, SECRET, Shared, Store, note
 
-#: Characters that JSON escapes and that UTF-8 encodes with several bytes, around some that no encoding leaves
-#: unchanged.
+#: Plain characters, between characters that JSON escapes or that UTF-8 encodes with several bytes.
 TOKEN = 'tök"en\\8f2c-nobody-may-see-4b7a/é'
 OTHER = "an0ther-t0ken-9e1d-that-replaces-it"
-#: Parts that are visible in any spelling of the rest.
+#: The plain parts of the two secrets. They stay readable if JSON or a URL encodes the rest.
 CORES = ["8f2c-nobody-may-see-4b7a", "t0ken-9e1d-that-replaces-it"]
 KEYS = {"old": "the-old-key-" * 4, "new": "the-new-key-" * 4}
 
@@ -76,7 +75,7 @@ def test_a_secret_is_set_and_removed_and_answers_only_show_if_it_exists(start):
         assert (answer.status, answer.body) == (204, b"") and "etag" not in answer.headers
         assert secret.value == {"set": True}
     for _ in range(2):
-        assert secret.delete().status == 204, "a secret that is not there is not there afterwards either"
+        assert secret.delete().status == 204, "the deletion of a secret that does not exist succeeds"
         assert secret.value == {"set": False}
 
 
@@ -279,7 +278,7 @@ def test_without_its_key_a_secret_is_unreadable_and_reported_in_the_log(start, m
             assert start("old").value == {"set": False}
         case "key":
             secret.server.kill()
-            assert start("old").value == {"set": True}, "what could not be read was left alone"
+            assert start("old").value == {"set": True}, "the unreadable secret was left alone"
 
 
 def test_a_secret_that_was_moved_or_damaged_on_disk_does_not_open(start, data):

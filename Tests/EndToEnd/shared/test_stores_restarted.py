@@ -22,7 +22,7 @@ def test_items_with_order_and_tags_are_the_same_after_a_restart(serve, data, end
 
     store = Store(serve(data))
     assert store.items() == items
-    assert store.page(limit=3, after=page["next"])["items"] == items[3:6], "a page goes on where it ended"
+    assert store.page(limit=3, after=page["next"])["items"] == items[3:6], "the next page begins after the last item"
     for name, tag in tags.items():
         assert store.read(name, If_None_Match=tag).status == 304, name
     assert store.put(note("a b", "newer"), "/a%20b", If_Match=tags["a b"]).status == 200
@@ -50,7 +50,7 @@ def test_two_workers_serve_one_store(serve, data):
         for _ in range(10):
             name = f"{next(numbers)}"
             assert store.post(note(name)).status == 201
-            assert store.read(name).status == 200, "who has the answer reads what it says"
+            assert store.read(name).status == 200, "a read after the answer has the new item"
 
     with threads(8, insert):
         pass

@@ -224,7 +224,7 @@ def test_a_stream_has_the_value_and_each_later_write_even_of_an_equal_value(valu
         theme.put("last")
         received = [stream.expect("change") for _ in expected]
         assert [(f'"{event.cursor}"', event.data) for event in received] == expected
-        assert stream.expect("change").data["value"] == "last", "what is refused sends nothing"
+        assert stream.expect("change").data["value"] == "last", "a refused request sends no event"
 
 
 @pytest.mark.parametrize("how", ["cursor", "last_event_id"])

@@ -187,7 +187,7 @@ def test_more_large_answers_than_are_compressed_at_once_all_arrive(serve, data):
     zipped = [answer for answer in answers if "content-encoding" in answer.headers]
     assert all(decoded(answer) == plain for answer in zipped)
     assert all(answer.body == plain for answer in answers if "content-encoding" not in answer.headers)
-    # At least 16 answers are compressed at once. A connection that gets a freed slot comes on top.
+    # The server compresses 16 answers at once. A later answer can get the slot of a finished one.
     assert len(zipped) >= 16
     for connection in connections:
         connection.close()
@@ -200,7 +200,7 @@ def test_a_client_that_leaves_while_its_answer_is_compressed_frees_its_slot(serv
     for _ in range(40):
         with Connection(server) as connection:
             connection.send(f"GET {session.path}/state HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n".encode())
-    # If a slot had not been freed, none would be left.
+    # If the server had not freed the slots, none would be left.
     deadline = time.monotonic() + 20
     while "content-encoding" not in session.read(Accept_Encoding="gzip").headers:
         assert time.monotonic() < deadline

@@ -44,7 +44,7 @@ def snapshot(connection, coding):
         text += inflater.decompress(connection.buffer) if coding else connection.buffer
         connection.buffer = b""
         start = text.find(b"\ndata: ", 0, 1_000)
-        # Two line feeds are only at an event's end. The text before the event is the opening of the stream.
+        # The stream begins with lines before its first event. Two line feeds after the event's data end the event.
         if start > 0 and (end := text.find(b"\n\n", max(start, len(TEXT)))) > 0:
             return json.loads(text[start + len(b"\ndata: "):end]), count
         connection._more()
@@ -79,7 +79,7 @@ def test_a_stream_of_a_crowd_begins_with_the_earlier_snapshot_and_one_change(lar
         first.expect("change")
         with large.stream() as second:
             snapshot = second.expect("snapshot")
-            # If the machine took a second for this, the snapshot is a new one.
+    # The server shares a snapshot for one second. If the machine took longer, this snapshot is a new one.
             if snapshot.cursor == old.cursor:
                 assert snapshot.data["values"] == old.data["values"]
                 change = second.expect("change")

@@ -36,7 +36,7 @@ def test_a_flat_client_gets_both_changes_live(session):
     with session.stream(*client.paths) as stream:
         client.take(stream.expect("snapshot"))
         session.dispatch({"setWarnAt": 50})
-        # The one change is for both paths. A flat client would also apply it to the value of the outer path.
+        # The event has one change, which is for both paths. A client must apply it to the value of the outer path, too.
         assert client.take(stream.expect("change")) == [("replace", "/p/limits/warnAt")]
         session.dispatch("reset")
         assert client.take(stream.expect("change")) == REPLACED

@@ -263,7 +263,7 @@ def test_resume_all_reads_a_long_log_in_parts(serve, tmp_path):
             text += connection.until(b"\n\n")
         versions = [json.loads(line[6:])["version"] for line in text.decode().splitlines() if line.startswith("data: ")]
         assert versions == list(range(2, 1_202))
-        # The stream is live from there.
+        # From here, the stream is live.
         server.session("long").dispatch({"setCount": 55})
         assert b'"value":55' in connection.until(b'"version":1202,') + connection.until(b"\n\n")
 

@@ -80,7 +80,7 @@ def test_after_a_start_a_stream_begins_with_all_items_and_then_with_the_latest_e
         loaded = loading(stream)
         assert loaded.data == {"version": 0, "operation": "loaded", "items": [note("a"), note("b")]}
         assert loaded.cursor == store.cursor
-        assert loaded.cursor.split(".")[0] != empty.cursor.split(".")[0], "versions begin anew, and the cursor tells it"
+        assert loaded.cursor.split(".")[0] != empty.cursor.split(".")[0], "versions begin again at 0, and the cursor has another epoch"
         store.post(note("c"))
         assert stream.expect("insert").data == {"version": 1, "operation": "insert", "items": [note("c")]}
     with store.events() as stream:
@@ -304,7 +304,7 @@ def test_disconnected_readers_resume_without_a_gap_or_a_repetition(busy):
             with busy.events(last_event_id=cursor) as stream:
                 for _ in range(chance.randint(1, 8)):
                     event = stream.next()
-                    assert event.name == "insert", "nothing is gone that soon"
+                    assert event.name == "insert", "the history still has the missed events"
                     assert version is None or event.data["version"] == version + 1, "a gap or a repetition"
                     cursor, version = event.cursor, event.data["version"]
                     apply(event, seen)

@@ -1,4 +1,4 @@
-"""Streams as third-party clients read them: each event before the next is sent, a `bye` as an end, and a lost server as an error."""
+"""Streams as third-party clients read them. A client gets each event before the server sends the next. A `bye` is an end, and a lost server an error."""
 
 import contextlib
 import gzip

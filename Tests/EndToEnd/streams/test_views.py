@@ -58,7 +58,7 @@ def test_a_view_stream_resumes_also_over_a_restart(serve, tmp_path):
     session.server.kill()
     session = serve(tmp_path).session("s")
     with Stream(view(session, "CounterView"), ["/count"], last_event_id=change.cursor) as stream:
-        assert stream.expect("change").changed == {"/count": 5}, "all that is watched, anew"
+        assert stream.expect("change").changed == {"/count": 5}, "the change has all watched values again"
 
 
 def test_todos_have_a_summary(serve):

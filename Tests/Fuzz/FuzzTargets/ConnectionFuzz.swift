@@ -2,9 +2,9 @@ import RivuletHTTP
 
 /// One HTTP connection.
 ///
-/// The requests must be the same however the peer's bytes are cut.
+/// The requests must be the same, whatever the sizes of the pieces are in which the peer's bytes arrive.
 enum ConnectionFuzz {
-    /// The number of bytes that determine the cuts of the rest.
+    /// The number of bytes at the start of an input that determine the sizes of the pieces.
     private static let cutCount = 2
 
     static func fault(in bytes: [UInt8]) -> String? {

@@ -12,7 +12,7 @@ enum FieldFuzz {
         _ = HTTPIdempotencyKey(text)
         _ = HTTPMediaType(text)
         _ = HTTPPreferences(text)
-        if let date = HTTPDate(text), HTTPDate(date.text) != date { return "\(date) is read otherwise than written" }
+        if let date = HTTPDate(text), HTTPDate(date.text) != date { return "\(date) is read back as another date" }
         for tag in HTTPEntityTag.list(text) ?? [] where !HTTPEntityTag.matchesWeakly(text, tag: tag) {
             return "\(tag) does not match its own list"
         }

@@ -2,7 +2,7 @@
 ///
 /// Source: <https://llvm.org/docs/LibFuzzer.html>.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-    /// Requests of one connection, in random cuts.
+    /// Requests of one connection, in pieces of random sizes.
     case http
     /// Header fields that have a grammar.
     case fields

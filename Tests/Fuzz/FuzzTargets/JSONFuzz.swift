@@ -26,7 +26,7 @@ enum JSONFuzz {
             let pointer = try JSONPointer(parsing: text)
             return try JSONPointer(parsing: pointer.description) == pointer ? nil : text
         } catch {
-            return text.isEmpty ? "the empty text is the whole" : nil
+            return text.isEmpty ? "the empty text was refused, but it is the pointer to the whole document" : nil
         }
     }
 }

@@ -235,7 +235,7 @@ struct KeyedRecordingTests {
     }
 
     @Test(arguments: UInt64(0)..<40)
-    func `a recording has at most as many moves as elements were moved`(seed: UInt64) throws {
+    func `a recording has no more moves than moved elements`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let ids = (0..<30).map { "\($0)" }.shuffled(using: &generator)
         var state = Tasks(tasks: Keyed(ids.prefix(20).map { Task(id: $0) }))
@@ -272,7 +272,7 @@ struct KeyedRecordingTests {
     }
 
     @Test
-    func `a replayed index past the end means the end`() throws {
+    func `a replay of an index past the end adds at the end`() throws {
         var board = Board()
         var reader = JSONReader([UInt8](#"{"id":"e"}"#.utf8))
         try board._$apply(.add, at: ["tasks", "e"], index: 99, json: &reader)

@@ -52,7 +52,7 @@ struct ChangeRecorderOracleTests {
                 try applied.applying(change, change.value),
                 "\(place): \(change.path) can be made"
             )
-            // For an element's operation, the difference is in its collection.
+            // An addition, a removal or a move of an element changes its collection.
             let around = change.operation == .replace ? path : path.dropLast()
             #expect(edited.bytes(at: around) != applied.bytes(at: around), "\(place): \(change.path) really differs")
             applied = edited

@@ -90,7 +90,7 @@ struct ChangeRecorderTests {
     }
 
     @Test
-    func `a copy of an earlier run is a replacement`() {
+    func `a copy that was kept in an earlier run is recorded as a replacement`() {
         var state = Profile(id: "a")
         var kept: [Profile] = []
         _ = ChangeRecorder.record(&state) { state in

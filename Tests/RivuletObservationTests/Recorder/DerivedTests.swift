@@ -178,7 +178,7 @@ struct DerivedTests {
     }
 
     @Test
-    func `a comparison is a read of the whole state, unless the wrapped field differs`() {
+    func `a comparison is a read of the whole state, unless a field in a wrapper differs`() {
         let shelf = NovelShelf()
         func read(_ other: Novel) -> [String] { shelf.observe { ($0.book.title, $0.book == other) }.keyPaths }
         #expect(read(Novel(title: "Emma")) == ["/book", "/book/title"])

@@ -65,7 +65,7 @@ struct ObservableStateTests {
     }
 
     @Test
-    func `a state in one enum with the types of its fields has its JSON form and schema`() throws {
+    func `a state and the types of its fields may be nested in one enum`() throws {
         let text = #"{"id":"all","filter":"open","other":"open","name":"ABCDE","title":"TITLE"}"#
         let json = #"{"filter":"open","name":"abcdefg","id":"all"}"#
         let state = try Feature.State(jsonBytes: [UInt8](json.utf8))

@@ -74,7 +74,7 @@ struct OpenTypeTests {
     }
 
     @Test
-    func `a field of the outer type's parameter, or of type Any, treats a child as a child`() {
+    func `a child is treated as a child if its field's type is the outer type's parameter, or Any`() {
         let layer = Holder(Crate<Leaf>.Layer(content: Leaf()))
         #expect(!fires(layer, reading: { _ = $0.value.content }, writing: { $0.value.content.g += 1 }))
         let lid = Holder(Crate<Leaf>.Lid(content: Leaf()))

@@ -123,7 +123,7 @@ struct StateSchemaTests {
     }
 
     @Test
-    func `the schema of reading requires only fields without a default, and has no bounds of wrappers`() {
+    func `the schema for reading requires only fields without a default, and has no bounds of wrappers`() {
         let document = Wrapped.jsonSchema.document(.read)
         #expect(document["required"] == ["share", "address"])
         #expect(document["properties"]?["percent"] == ["type": "integer", "format": "int64", "default": 100])

@@ -54,7 +54,7 @@ enum Display: Equatable, Sendable {
     case pair(Gauge, Dial)
 }
 
-/// Every position at which a new value can be.
+/// Every position at which a new value can be put.
 @ObservableState
 struct Panel: Equatable, Sendable {
     var gauge = Gauge.plain(0)

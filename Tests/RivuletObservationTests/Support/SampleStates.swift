@@ -9,7 +9,7 @@ struct Address: Hashable, Sendable {
     var zip = 3000
 }
 
-/// A state with required fields, fields of every access and members that are no fields.
+/// A state with required fields, fields of every access level, and members that are no fields.
 @ObservableState
 struct Profile: Hashable, Sendable {
     enum Role: String, JSONCodable, Sendable { case admin, guest }

@@ -1,5 +1,5 @@
-// This file owns the samples of A's seed for authors of wrappers, unchanged but for the comments, and their tests.
-// Source: <Tests/Rows/Systems.md#libraries>
+// This file owns the tests of the wrapper samples from the README of system A (its seed). Only the comments of the
+// samples are changed. Source: <Tests/Rows/Systems.md#libraries>
 
 import RivuletObservation
 import Testing

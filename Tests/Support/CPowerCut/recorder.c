@@ -1,9 +1,9 @@
 // Records every change of the files below one folder, for Tests/EndToEnd/durability/power_cut.py. Loaded into the
 // server with LD_PRELOAD.
 //
-// RIVULET_CUT_FOLDER is the real path of the folder, RIVULET_CUT_LOG the file to which records are appended. A write is
-// recorded after it is done. The begin of a sync is recorded before the sync. So a sync covers the records before its
-// begin.
+// RIVULET_CUT_FOLDER is the real path of the folder, RIVULET_CUT_LOG the file to which records are appended. The record
+// of a write is appended after the write, and the first record of a sync before the sync. So a sync covers all writes
+// with a record before its own.
 
 #define _GNU_SOURCE
 #include <errno.h>

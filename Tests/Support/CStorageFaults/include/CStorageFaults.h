@@ -14,8 +14,8 @@ long rivulet_faults_syncs(const char *folder);
 /// Lets this number of changes below `folder` succeed, and makes every later one fail with this errno value. If the
 /// number is less than 0, all succeed.
 ///
-/// Changes are the calls of `pwrite`, `fsync`, `rename` and `unlink`. The function watches the folder without the
-/// errors of an earlier `rivulet_faults_watch`, and returns 0 or -1 as that function does.
+/// Changes are the calls of `pwrite`, `fsync`, `rename` and `unlink`. The function also watches the folder, and ends
+/// the errors of an earlier `rivulet_faults_watch`. It returns 0, or -1 if too many folders are watched.
 int rivulet_faults_fail_after(const char *folder, long changes, int error);
 
 /// Ends all errors and counts below `folder`.
