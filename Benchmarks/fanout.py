@@ -95,7 +95,7 @@ def scenario_figures(scenario, results, command):
 
 
 def fault_count(result):
-    """The number of wrong deliveries. A run without a result counts as an error."""
+    """The number of wrong deliveries. A run without a result has infinitely many."""
     return abs(result["lost"]) + result["duplicate"] + result["out_of_order"] + result["unmatched"] if result else float("inf")
 
 

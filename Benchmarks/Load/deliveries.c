@@ -51,7 +51,7 @@ void give_up_open_events(void)
 }
 
 /// Records that a stream has received this number of its topic. Returns false for a duplicate.
-/// A number more than `window` behind the last one counts as out of order, even if it is a duplicate.
+/// A number more than `window` behind the last number is reported as out of order, even if it is a duplicate.
 static bool receive(Connection *stream, uint32_t number)
 {
     if (!stream->has_received || number > stream->last) {

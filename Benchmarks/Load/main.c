@@ -4,8 +4,8 @@
 //
 // It opens N streams and waits until each is ready, then publishes by POST over a few connections. The body of each
 // POST has a sequence number and the time of sending. Both come back in the `data:` lines of the streams, so that each
-// delivery is matched, timed, and checked: lost, doubled, out of order. CPU time and memory of the server are those of
-// /proc. The output is one JSON object.
+// delivery is matched, timed, and checked: lost, doubled, out of order. The CPU time and the memory of the server come
+// from /proc. The output is one JSON object.
 //
 // Exit status: 0 each event reached each stream of its topic once and in order, 1 the run was not possible, 2 a stream
 // was refused. Exit status 3: an event was lost, doubled, reordered, unknown or refused.

@@ -9,7 +9,7 @@ import subprocess
 
 from harness import PATIENCE
 
-#: Names that a server chooses. A page uses its own names, and each of them stands for one name of the server.
+#: Names that a server chooses. A page uses its own names, and each of them always means the same name of the server.
 NAME = re.compile(
     r"(?<![a-z0-9])[a-z0-9]{8}(?=\.\d)"  # the epoch of a cursor, or of a tag
     r'|(?<="epoch":")[a-z0-9]{8}(?=")'

@@ -405,7 +405,7 @@ def all_bytes(folder):
 
 @contextlib.contextmanager
 def threads(count, body):
-    """Runs `body(i)` on `count` threads while the block runs. The first error in one of them fails the test."""
+    """Runs `body(i)` on `count` threads beside the block of the `with` statement. The first error in a thread fails the test."""
     faults = []
 
     def guarded(i):

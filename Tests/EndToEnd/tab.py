@@ -38,7 +38,7 @@ class Tab:
         self.page.clock.pause_at(datetime.datetime.now() + datetime.timedelta(hours=1))
 
     def pass_time(self, seconds):
-        """Advances the page's clock, and waits for the end of an attempt to reconnect that begins meanwhile."""
+        """Advances the page's clock. If the page then tries to reconnect, waits for the end of that attempt."""
         self.page.clock.run_for(round(seconds * 1000))
         self.until("document.getElementById('connection-text').textContent !== 'Reconnecting'")
 

@@ -99,7 +99,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
         #expect(output == expected)
     }
 
-    @Test mutating func `a kept timer keeps its interval and its event, and a concatenation ends at it`() {
+    @Test mutating func `a kept timer keeps its interval and its event, and a concatenation with .keep ends there`() {
         let (input, expected) = (
             "a-b---c----",
             "--a-a-a---c"
@@ -158,7 +158,7 @@ private func mark(_ text: String) -> Effect<Marble> { .dispatch(.mark(text)) }
 
     // MARK: - Waiting
 
-    @Test mutating func `the queue waits for a task that asks for it, and for no timer and no other task`() {
+    @Test mutating func `the queue waits only for tasks that hold it, not for timers or other tasks`() {
         marbles.begin(.merge(.run { _ in }, .after(tick, .mark("a")), mark("b"), .every(tick, id: 1, .mark("t"))))
         #expect(!marbles.scheduler.isHoldingQueue)
         marbles.begin(work)

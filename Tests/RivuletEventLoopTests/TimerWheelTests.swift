@@ -96,7 +96,7 @@ import Testing
     private func lateness(_ delay: UInt64) -> UInt64 { delay / 31 + 1 }
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func `random timers fire once, never early, little late, and no wake is missed`(seed: UInt64) {
+    func `random timers fire once, never early and hardly late, and no wake is missed`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var wheel = TimerWheel<Int>(time: 12_345)
         var now: UInt64 = 12_345

@@ -23,7 +23,7 @@ import Testing
             ("identity, gzip", true), ("gzip;q=1.000", true), ("gzip;q=0.0001", false),
         ] as [(String?, Bool)]
     )
-    func `a coding is wanted if its weight is above zero and at least that of identity`(field: String?, isWanted: Bool)
+    func `a coding is wanted if its weight is above zero and not below that of identity`(field: String?, isWanted: Bool)
     {
         #expect(HTTPAccept.accepts(encoding: "gzip", in: field) == isWanted)
     }

@@ -71,7 +71,7 @@ import Testing
         #expect(chunked("FFFFFFFFFFFFFFFF\r\n", limits: limits).refusal?.status == .contentTooLarge)
     }
 
-    @Test func `extensions and trailers are bounded over the whole body`() {
+    @Test func `extensions and trailers have one limit for the whole body`() {
         var limits = HTTPLimits()
         limits.chunkExtensionBytesMax = 8
         limits.trailerBytesMax = 8

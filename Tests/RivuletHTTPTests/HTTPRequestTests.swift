@@ -107,7 +107,7 @@ import Testing
         #expect(found.map { "\($0.0) \($0.1)" } == segments)
     }
 
-    @Test func `a field has a value only when its first line is exactly that`() throws {
+    @Test func `has() is true only if the field's first line is exactly the value`() throws {
         let request = try oneRequest("GET / HTTP/1.1\r\nHost: h\r\nA: text \r\nA: other\r\n\r\n")
         #expect(request.headers.has("a", "text") && !request.headers.has("a", "other"))
         #expect(!request.headers.has("a", "tex") && !request.headers.has("b", "text"))

@@ -68,7 +68,7 @@ import Testing
         #expect(findings.missing == ["/scores/*/lost"])
     }
 
-    @Test func `a path of elements is found at an empty array and at null, and missing at another value`() throws {
+    @Test func `a path of elements is found at an empty array or null, and missing at other values`() throws {
         let findings = try findings { document in
             try document.updateEach("/p/none") { _ in }
             try document.updateEach("/p/empty") { _ in }

@@ -48,7 +48,7 @@ final class DiskFolderFixture: Sendable {
 
     /// Lets a number of file changes succeed, and makes later ones fail.
     ///
-    /// With nil, none fails.
+    /// With nil, all changes succeed.
     func failDisk(after changes: Int?, error: Int32 = EIO) {
         let result = unsafe rivulet_faults_fail_after(path, changes ?? -1, error)
         precondition(result == 0, "too many folders are watched")

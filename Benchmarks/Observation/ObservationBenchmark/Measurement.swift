@@ -5,14 +5,16 @@ import CAllocationCount
 
 /// One measured operation.
 struct Measurement {
-    /// The number of rounds. The best round counts, because other work on the machine only adds time.
+    /// The number of rounds.
+    ///
+    /// The figure is the best round, because other work on the machine only adds time.
     static let rounds = 7
 
     let name: String
     let nanoseconds: Double
     let allocations: Double
 
-    /// Runs `body`, which repeats the operation `count` times, and divides the result.
+    /// Runs `body`, which repeats the operation `count` times, and divides the time by `count`.
     init(_ name: String, count: Int, _ body: (Int) -> Void) {
         body(max(1, count / 10))
         var best = Duration.seconds(3600)

@@ -1,5 +1,4 @@
-// Measures the memory of resident and of passivated sessions, as the allocator counts it, and then the cost of an
-// event.
+// Measures the memory that the allocator gives to resident and to passivated sessions, and then the cost of an event.
 
 import CAllocationCount
 import CounterFixture

@@ -91,7 +91,7 @@ class Falsifier:
     def cut(self, _, block):
         return self.hold(block)
 
-    # A misrouted block also reaches its own stream, so that the other stream alone is wrong.
+    # A misrouted block also reaches its own stream, so only the other stream is wrong.
 
     def misrouted(self, stream, block):
         self.origin, self.held = stream.watch, block

@@ -53,7 +53,7 @@ def addressed(data):
 
 
 def cases():
-    """All cases, except those that pause the parser or that let it skip bodies."""
+    """All cases, except cases that pause the parser or let it skip bodies."""
     for path in sorted(FOLDER.glob("*.md")):
         seen = {}
         for title, block in re.findall(r"^#+ (.+?)\n(.*?)(?=^#+ |\Z)", path.read_text(), re.M | re.S):

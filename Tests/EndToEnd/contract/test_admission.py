@@ -17,7 +17,7 @@ MIB = 1 << 20
 
 
 def head(path, length, **fields):
-    """The head of a POST that declares so many bytes."""
+    """The head of a POST with this Content-Length."""
     return message("POST", path, None, EVENT | {"Content-Length": str(length)} | fields)
 
 
@@ -215,7 +215,7 @@ def test_a_body_without_progress_makes_room_and_is_408_and_counted(narrow):
         assert connection.head()[0] == 100
     assert silent(server, stack).head()[0] == 100
     assert causes(server) == {"body_stalled": 1}
-    # The bodies may have come within one millisecond. Any of them can be the one that was longest without progress.
+    # The bodies may have come within one millisecond. The server may then give up any of them first.
     readable = select.select([connection.socket for connection in silents], [], [], PATIENCE)[0]
     [stalled] = [connection for connection in silents if connection.socket in readable]
     detail = stalled.answer("POST").problem["detail"]

@@ -1,4 +1,4 @@
-# A session's log is bounded in bytes. Without a disk, its bytes count as memory.
+# A session's log is bounded in bytes. Without a disk, the metrics add its bytes to the memory of sessions.
 
 import pytest
 

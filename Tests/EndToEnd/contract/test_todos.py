@@ -243,7 +243,7 @@ def test_a_long_random_history_is_streamed_exactly(todos):
 
 
 def random_event(generator, known, fresh):
-    """A random event that can be accepted. It is also applied to `known`, the ids in their order."""
+    """A random event that can be accepted. The function also applies the event to `known`, the list's ids in their order."""
     kind = generator.choice(["add", "insert", "toggle", "rename", "remove", "move"]) if known else "add"
     identifier = generator.choice(known) if known else None
     if kind == "add":

@@ -94,7 +94,7 @@ STARS = re.compile(r"^\s*(/\*\*?|\*(?!/))\s?(.*?)(?:\*/)?$")
 
 
 def without_fences(lines):
-    """The lines that are not in a fenced block; the others are empty."""
+    """All lines, with an empty text for each line in a fenced block."""
     fence = None
     for number, line in lines:
         mark = re.match(r"\s*(```+|~~~+)", line)

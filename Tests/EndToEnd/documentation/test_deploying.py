@@ -1,4 +1,4 @@
-# Documentation/Deploying.md: its options, its image, its unit and its proxy are those of a real server.
+# Documentation/Deploying.md: its options, its image, its unit and its proxy work with a real server.
 
 import contextlib
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# The bit rot test: single flipped bits of a database, as a disk may cause them, and a server that starts on the result.
+# The bit rot test: it flips single bits of a database, as a disk may do, and starts a server on the result.
 """bit_rot.py [--flips N] [--logs N] [--seed S] [--together N] [--servers N] [--keep FOLDER]
 
 A server fills a data folder and stops. Then bits of copies of its database are flipped, and a server starts on each copy.

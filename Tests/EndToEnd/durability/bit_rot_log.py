@@ -1,8 +1,8 @@
-# The part of the bit rot test about the write-ahead log: data folders of servers that ended with kill -9, with flipped
-# bits in their logs.
+# The part of the bit rot test about the write-ahead log. It flips bits in the logs of servers that ended with
+# kill -9.
 """Defines the data that a server must serve after a flip in its write-ahead log, and the damage that it must report.
 
-A bad frame removes its commit and all later ones, except those that a checkpoint has copied into the database. Earlier commits are served exactly.
+A bad frame removes its commit and all later commits, except commits that a checkpoint has copied into the database. Earlier commits are served exactly.
 Lost commits are reported, and the sessions get new epochs.
 The exception is the last commit. It looks like a commit that a power cut interrupted, and is reported as information only.
 A start is refused only if an interrupted checkpoint has copied a part of the lost commits.

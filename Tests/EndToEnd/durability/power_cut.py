@@ -4,7 +4,7 @@
 
 Clients use a server that is stopped and killed in between, while Tests/Support/CPowerCut records each change of its files.
 The test then builds folders as a power cut at any record may leave them, and starts a server on each.
-Each folder must have the acknowledged operations once and in order. Of the others, it may only have operations that clients sent before the cut.
+Each folder must have the acknowledged operations once and in order. It may also have operations that were sent before the cut but not acknowledged, and no others.
 No start may be refused.
 The findings are printed, and the exit status is then 1. The seed decides the operations and the positions of the power cuts.
 It does not decide the order in which the machine runs the clients.

@@ -126,7 +126,7 @@ class Kept:
         self._part = chance.random()
         self._last = chance.randrange(count + 1)
         self._writes = [chance.random() < self._part for _ in range(count)]
-        #: The first so many pending changes keep their effect on the file's size.
+        #: The number of pending changes, from the first on, that keep their effect on the file's size.
         self.sizes = {"none": 0, "all": count, "prefix": self._last}.get(self._mode, chance.choice((count, chance.randrange(count + 1))))
         self._fills_with_rubbish = chance.random() < 0.25
 

@@ -1,4 +1,4 @@
-# Restarts and their data, and the server's behaviour if a data folder is in use, not writable or damaged.
+# The data after restarts, and the server's behaviour if a data folder is in use, not writable or damaged.
 
 import subprocess
 

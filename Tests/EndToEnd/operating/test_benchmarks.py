@@ -1,5 +1,5 @@
 # The load generator of Benchmarks, against a server that loses, doubles, swaps and garbles events on purpose.
-"""The load generator counts each error of a server, and no other."""
+"""The load generator counts each error of a server, and reports no error that did not happen."""
 
 import contextlib
 import json

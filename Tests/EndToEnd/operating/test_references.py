@@ -42,7 +42,7 @@ def without_code(text):
 
 
 def anchors(text):
-    """The anchors that GitHub gives a page: of its headings, and those that the page sets itself."""
+    """The anchors of a page on GitHub: the anchors of its headings, and the anchors that the page sets itself."""
     found = set()
     for line in without_code(text):
         found.update(re.findall(r'<a (?:id|name)="([^"]+)">', line))

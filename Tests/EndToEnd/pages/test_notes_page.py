@@ -61,7 +61,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def open_tab(browse, server):
-    """Returns a function that opens a server's page in a separate browser context. Without an argument, the server is that of this file."""
+    """Returns a function that opens a server's page in a separate browser context. Without an argument, it is the page of this file's server."""
     server.request("DELETE", STORE)
     for value in ("theme", "hapticsEnabled", "recent"):
         server.request("DELETE", f"{APP}/values/{value}")

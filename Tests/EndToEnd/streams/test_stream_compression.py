@@ -59,7 +59,7 @@ def test_a_compressed_stream_has_each_event_at_once(session, chunk):
         body.until(f"title {number} ".encode())
     body.until(b"title 19 long \"}]}\n\n")
     assert [change["version"] for change in changes(body.text + b"\n\n")] == list(range(1, 21))
-    # A change that resembles the one before it compresses to a fraction of its text.
+    # A change that resembles the previous change compresses to a fraction of its text.
     assert len(body.raw) < len(body.text) / 2
 
 

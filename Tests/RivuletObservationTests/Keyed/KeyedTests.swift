@@ -35,7 +35,7 @@ struct KeyedTests {
     }
 
     @Test
-    func `append and insert do not change an element with a known id`() {
+    func `append and insert do not change an element that has the id already`() {
         var tasks: Keyed = [Task(id: "a", title: "x"), Task(id: "b")]
         let results = [
             tasks.append(Task(id: "a")),

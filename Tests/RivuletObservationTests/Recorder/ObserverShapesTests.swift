@@ -1,4 +1,4 @@
-// This file owns the test that property observers of an observable value behave like those of a plain struct.
+// This file owns the test that property observers behave the same in an observable value and in a plain struct.
 
 import RivuletObservation
 import Testing

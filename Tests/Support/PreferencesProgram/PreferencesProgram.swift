@@ -15,7 +15,7 @@ private struct Preferences {
 /// Performs its arguments in order, and prints a line for each.
 ///
 /// The arguments are `theme dark`, `token secret`, `mail secret`, `toggle`, `reseal`, `show` and `wait`. `wait` sleeps
-/// for 60 seconds, so that a test can kill the process meanwhile.
+/// for 60 seconds, so that a test can kill the process in that time.
 @main
 enum PreferencesProgram {
     static func main() async throws {

@@ -5,7 +5,7 @@
 
 /// Makes every `pwrite64` and every `fdatasync` below `folder` fail with these errno values. With 0, the calls succeed.
 ///
-/// Returns 0, or -1 if too many folders are watched. A folder that is watched already keeps its count.
+/// Returns 0, or -1 if too many folders are watched. A folder that is watched already keeps its number of syncs.
 int rivulet_faults_watch(const char *folder, int writeError, int syncError);
 
 /// Returns the number of `fdatasync` calls below a folder since its first watch, or -1 if it is not watched.
