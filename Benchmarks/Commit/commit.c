@@ -2,8 +2,9 @@
 //
 //   cc -O2 -std=c11 -o commit commit.c -lsqlite3 && ./commit FOLDER sqlite|fdatasync BATCH SECONDS
 //
-// sqlite     a transaction of BATCH inserts of 200 bytes, with an integer key: WAL, synchronous FULL, prepared once
-// fdatasync  one write of BATCH times 200 bytes over blocks that the file has already, as in a WAL, and its fdatasync
+// sqlite     A transaction of BATCH inserts of 200 bytes, with an integer key. The mode is WAL with synchronous FULL,
+//            and the statements are prepared once.
+// fdatasync  One write of BATCH times 200 bytes, and its fdatasync. It overwrites blocks of the file, as in a WAL.
 //
 // Each commit is timed. The output is one line of JSON.
 #define _GNU_SOURCE

@@ -7,8 +7,11 @@
 // delivery is matched, timed, and checked: lost, doubled, out of order. The CPU time and the memory of the server come
 // from /proc. The output is one JSON object.
 //
-// Exit status: 0 each event reached each stream of its topic once and in order, 1 the run was not possible, 2 a stream
-// was refused. Exit status 3: an event was lost, doubled, reordered, unknown or refused.
+// Exit status:
+//   0  Each event reached each stream of its topic once and in order.
+//   1  The run was not possible.
+//   2  A stream was refused.
+//   3  An event was lost, doubled, reordered, unknown or refused.
 #include "load.h"
 #include <stdio.h>
 #include <stdlib.h>

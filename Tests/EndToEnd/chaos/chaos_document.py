@@ -148,9 +148,9 @@ def is_within(path, outer):
 def applied(values, patterns, change, is_merged=False, told=()):
     """The values by path after one change. `is_merged` means that the server cannot know exactly which values the reader has.
 
-Each watched path gets a separate change. A change alters the value at its path and the watched values that contain it.
-It does not alter the watched values within it. `told` has the paths of the event's earlier changes.
-If an earlier change replaced a value that contains this path, the watched values that contain both have this change already.
+    Each watched path gets a separate change. A change alters the value at its path and the watched values that contain it.
+    It does not alter the watched values within it. `told` has the paths of the event's earlier changes.
+    If an earlier change replaced a value that contains this path, the watched values that contain both have this change already.
     """
     if not {"op", "path"} <= set(change) <= {"op", "path", "value", "index", "transient"}:
         raise Misfit(f"not the members of a change: {sorted(change)}")
@@ -189,8 +189,8 @@ If an earlier change replaced a value that contains this path, the watched value
 def check_nested(values, patterns):
     """Checks that each watched value agrees with the watched values within it.
 
-Each path that a pattern matches within another value has the same value there, and no other path within it has a value.
-If the outer value is absent, the values within it are absent, too.
+    Each path that a pattern matches within another value has the same value there, and no other path within it has a value.
+    If the outer value is absent, the values within it are absent, too.
     """
     for place in values:
         for pattern in patterns:

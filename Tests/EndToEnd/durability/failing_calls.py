@@ -4,7 +4,7 @@
 
 For each call, each error and each K, a server runs under strace. strace makes the K-th call of a thread fail, alone or with all later calls.
 Clients use the server, in a new folder and in a folder with sessions. Then a server without injected errors starts on the folder.
-The acknowledged operations must be there once and in order. A server that refuses a request or stops must name the error.
+The folder must have the acknowledged operations once and in order. A server that refuses a request or stops must name the error.
 The findings are printed, and the exit status is then 1.
 """
 

@@ -4,7 +4,8 @@
 
 Clients use a server that is stopped and killed in between, while Tests/Support/CPowerCut records each change of its files.
 The test then builds folders as a power cut at any record may leave them, and starts a server on each.
-Each folder must have the acknowledged operations once and in order. It may also have operations that were sent before the cut but not acknowledged, and no others.
+Each folder must have the acknowledged operations once and in order. It may also have operations
+that were sent before the cut but not acknowledged, and no others.
 No start may be refused.
 The findings are printed, and the exit status is then 1. The seed decides the operations and the positions of the power cuts.
 It does not decide the order in which the machine runs the clients.
@@ -95,7 +96,7 @@ class Recording:
     def cuts(self, chance, count, is_late):
         """Positions in the log: a third anywhere, a third at or shortly after an acknowledgement, a third near a rare change.
 
-With `is_late`, all positions are just after an acknowledgement in the second half of the run."""
+        With `is_late`, all positions are just after an acknowledgement in the second half of the run."""
         kinds = [record.kind for record in self.records]
         names = (disk.Kind.CREATE, disk.Kind.TRUNCATE, disk.Kind.RENAME, disk.Kind.UNLINK, disk.Kind.LINK)
         acknowledged = [at + 1 for at, kind in enumerate(kinds) if kind == disk.Kind.ACKNOWLEDGED]
