@@ -3,10 +3,10 @@
 //   cc -O2 -std=c11 -o floor floor.c -luv && ./floor PORT [write]
 //
 // GET /sub/N streams topic N. POST /pub/N sends its body to all streams of N: with one uv_try_write each, or, with the
-// argument `write`, with one uv_write, its request and its callback. Every other request only gets the answer: the floor
-// of a dispatch. The program has one thread, no parser and no queue. A stream is dropped if its socket has no room. A
-// delivery takes 97.0 instructions (2026-11-22, libuv 1.44.2, gcc 12.2: `Benchmarks/instructions hot`). glibc takes 7
-// instructions for a system call in a program with one thread, and 52 in a program with several threads.
+// argument `write`, with one uv_write, its request and its callback. Every other request only gets the answer: the
+// floor of a dispatch. The program has one thread, no parser and no queue. A stream is dropped if its socket has no
+// room. A delivery takes 97.0 instructions (2026-11-22, libuv 1.44.2, gcc 12.2: `Benchmarks/instructions hot`). glibc
+// takes 7 instructions for a system call in a program with one thread, and 52 in a program with several threads.
 #define _GNU_SOURCE // uv.h asks for it.
 #include <stdbool.h>
 #include <stdio.h>
