@@ -1,4 +1,4 @@
-// Owns diagrams of time for the tests of effects: events as a line of characters, one for each tenth of a second.
+// Owns time diagrams for the tests of effects: lines of events, with one character for each tenth of a second.
 
 import RivuletEngine
 import RivuletObservation

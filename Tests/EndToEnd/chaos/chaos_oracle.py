@@ -12,8 +12,9 @@ REASONS = {"bye": {"deleted", "draining", "expired", "revoked", "limit", "slow",
            "reset": {"unknown-cursor", "history-gone", "epoch-changed", "paths-changed", "places-unknown"}}
 #: The placeholder for the incarnation in cursors of readers that know only the log.
 LOG_INCARNATION = "0000"
-#: The server merges nothing for a reader with fewer waiting bytes. The number is half of the bytes that can wait in a
-#: group, and a little less because events have another form in transit. Source: <Documentation/HTTP.md#change-streams>
+#: The server merges nothing for a reader with fewer unsent bytes. The number is a little less than half of the bytes
+#: that can wait in a group, because events have another form in transit.
+#: Source: <Documentation/HTTP.md#change-streams>
 UNSENT_MIN = 120 * 1024
 #: A snapshot or reset of at least so many bytes may be shared with streams that joined before. A merged change follows.
 SHARED_MIN = 4096
@@ -90,7 +91,7 @@ class Oracle:
         self.number, self.watch = number, watch
         self.history = collections.deque(maxlen=HISTORY_MAX)
         self.place, self.values, self.cursor = None, None, None
-        self.received = []  # The events since the last verification, after the last verified one.
+        self.received = []  # The last verified event, and all later events.
         self.connection = 0
         #: The number of events that merge several versions because the reader was slow.
         self.merged = 0
