@@ -19,7 +19,7 @@ package struct AccessPolicy: Sendable {
     package static let roleBytesMax = 255
 
     private let roles: [ByteText: [Grant]]
-    /// The grants of every caller with a token.
+    /// The grants of every caller with a credential.
     package let authenticated: [Grant]
     /// The grants of every caller.
     package let anonymous: [Grant]
@@ -72,10 +72,10 @@ package struct AccessPolicy: Sendable {
     /// The number of roles.
     package var roleCount: Int { roles.count }
 
-    /// Returns the grants of a caller with a token, or of an anonymous caller.
+    /// Returns the grants of a caller with a credential, or of an anonymous caller.
     ///
-    /// A caller with a token has the grants of anonymous callers too, because a request without the token would have
-    /// them. Roles are compared by their bytes; a role that the policy does not have grants nothing.
+    /// A caller with a credential has the grants of anonymous callers too, because a request without the credential
+    /// would have them. Roles are compared by their bytes; a role that the policy does not have grants nothing.
     package func grants(roles named: Set<String>, isAnonymous: Bool) -> [Grant] {
         guard !isAnonymous else { return anonymous }
         return anonymous + authenticated + named.flatMap { roles[ByteText($0)] ?? [] }

@@ -51,7 +51,8 @@ package struct APIKeyFile: Sendable {
         do throws(JSONError) {
             document = try JSONValue(parsing: bytes)
         } catch {
-            throw .document("The file of API keys is not JSON: \(error). Restore the file, or correct the JSON.")
+            let reason = ForeignText.line(error.description)
+            throw .document("The file of API keys is not JSON: \(reason). Restore the file, or correct the JSON.")
         }
         guard let members = document.members, members.count == 1, let keys = document["keys"]?.elements else {
             throw .document("The file of API keys is not an object with \"keys\" alone. Use rivulet keys add.")
@@ -71,7 +72,16 @@ package struct APIKeyFile: Sendable {
         var key = APIKey(using: &random)
         while positions[key.id] != nil { key = APIKey(using: &random) }
         let record = try Record(id: key.id, name: name, expires: expires, hash: Array(key.hash), grants: grants)
-        try append(record)
+        var file = self
+        try file.append(record)
+        let count = file.bytes.count
+        guard count <= Self.documentBytesMax else {
+            throw .document(
+                "The file of API keys would have \(count) bytes. Use at most \(Self.documentBytesMax): shorten the grants, "
+                    + "or remove keys that are not in use."
+            )
+        }
+        self = file
         return key
     }
 
@@ -178,6 +188,9 @@ extension APIKeyFile.Record {
         (self.grants, grantsJSON) = (read, grants)
         if let name, name.isEmpty || name.utf8.count > APIKeyFile.nameBytesMax {
             throw .apiKey(name: place, "needs 1 to \(APIKeyFile.nameBytesMax) bytes as \"name\".")
+        }
+        if let name, ForeignText.hasControls(name) {
+            throw .apiKey(name: place, "has a control character in its name \(ForeignText.quoted(name)). Remove it.")
         }
         guard expiresText != nil || expires == nil else {
             throw .apiKey(name: place, "expires after the year 9999. Choose an earlier time.")

@@ -30,6 +30,7 @@ package enum KeyFault: Error, Hashable, CustomStringConvertible {
     case sameID
     case noID
     case mixedKinds
+    case publicSecret
 
     package var description: String {
         switch self {
@@ -68,6 +69,7 @@ package enum KeyFault: Error, Hashable, CustomStringConvertible {
         case .noID: "has no kid, and the set has several keys. Give each key its own kid."
         case .mixedKinds:
             "is of another kind than the first key. A set has public keys or secrets. Split the set."
+        case .publicSecret: "is a secret in a public set. Use public keys."
         }
     }
 

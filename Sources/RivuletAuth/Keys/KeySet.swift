@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletBase
 import RivuletJSON
 
@@ -23,12 +24,16 @@ package struct KeySet: Sendable {
     /// is for `rsaAlgorithm`. Keys for encryption and for unknown algorithms are skipped, because many providers
     /// publish such keys.
     ///
+    /// A set from a URL skips faulty keys too, because one key of a provider must not stop the others. Keys that the
+    /// same token could match are all skipped then.
+    ///
     /// - Throws: `AuthConfigurationError` for a weak, private or contradictory key, for keys that the same token could
     ///   match, and for a set without any key that verifies.
     /// Source: RFC 7517 section 5.
     package init(
         jwks bytes: [UInt8],
-        rsaAlgorithm: SignatureAlgorithm = .rs256
+        rsaAlgorithm: SignatureAlgorithm = .rs256,
+        skipsFaults: Bool = false
     ) throws(AuthConfigurationError) {
         try Self.checkSize(bytes)
         var elements: [JSONValue] = []
@@ -39,12 +44,13 @@ package struct KeySet: Sendable {
             }
             elements = keys
         } catch {
-            throw .document("The key set is not a JSON Web Key Set: \(error). Copy the document again.")
+            let reason = ForeignText.line(error.description)
+            throw .document("The key set is not a JSON Web Key Set: \(reason). Copy the document again.")
         }
         guard elements.count <= Self.keysMax else {
             throw .document("The key set has \(elements.count) keys. Use at most \(Self.keysMax).")
         }
-        (keys, skipped) = try Self.read(elements, rsaAlgorithm)
+        (keys, skipped) = try Self.read(elements, rsaAlgorithm, skipsFaults: skipsFaults)
         isDocument = true
         guard !keys.isEmpty else {
             let reasons = skipped.map { " \($0)" }.joined()
@@ -96,7 +102,8 @@ package struct KeySet: Sendable {
 
     private static func read(
         _ elements: [JSONValue],
-        _ rsaAlgorithm: SignatureAlgorithm
+        _ rsaAlgorithm: SignatureAlgorithm,
+        skipsFaults: Bool
     ) throws(AuthConfigurationError) -> (keys: [VerificationKey], skipped: [AuthConfigurationError]) {
         var read: [(name: String, key: VerificationKey)] = []
         var skipped: [AuthConfigurationError] = []
@@ -108,18 +115,37 @@ package struct KeySet: Sendable {
                 case .skipped(let fault): skipped.append(.key(name: name, fault))
                 }
             } catch {
-                throw .key(name: name, error)
+                guard skipsFaults else { throw .key(name: name, error) }
+                skipped.append(.key(name: name, error))
             }
         }
-        var ids: Set<ByteText> = []
-        for (name, key) in read {
-            if key.algorithm.isSymmetric != read[0].key.algorithm.isSymmetric {
-                throw .key(name: name, .mixedKinds)
+        var usable: [VerificationKey] = []
+        for (position, (name, key)) in read.enumerated() {
+            if let fault = fault(of: key, at: position, among: read.map(\.key), isStrict: !skipsFaults) {
+                guard skipsFaults else { throw .key(name: name, fault) }
+                skipped.append(.key(name: name, fault))
+            } else {
+                usable.append(key)
             }
-            guard read.count > 1 else { continue }
-            guard let id = key.id else { throw .key(name: name, .noID) }
-            guard ids.insert(ByteText(id)).inserted else { throw .key(name: name, .sameID) }
         }
-        return (read.map(\.key), skipped)
+        return (usable, skipped)
+    }
+
+    /// The reason that a key cannot stand beside the others.
+    ///
+    /// A strict check names the second key of a pair only. Otherwise each key of a repeated kid is at fault, and each
+    /// secret, because the document of a URL is public.
+    private static func fault(
+        of key: VerificationKey,
+        at position: Int,
+        among all: [VerificationKey],
+        isStrict: Bool
+    ) -> KeyFault? {
+        if !isStrict, key.algorithm.isSymmetric { return .publicSecret }
+        if isStrict, key.algorithm.isSymmetric != all[0].algorithm.isSymmetric { return .mixedKinds }
+        guard all.count > 1 else { return nil }
+        guard let id = key.id else { return .noID }
+        let others = all.enumerated().filter { isStrict ? $0.offset < position : $0.offset != position }
+        return others.contains { $0.element.id?.hasSameBytes(as: id) == true } ? .sameID : nil
     }
 }

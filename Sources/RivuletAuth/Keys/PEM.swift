@@ -34,6 +34,9 @@ enum PEM {
             switch algorithm {
             case .hs256: throw KeyFault.secretIsPEM
             case .rs256, .ps256:
+                if algorithm == .rs256, isForPSSOnly(Self.bytes(of: text)) {
+                    throw KeyFault.otherAlgorithm("RS256", of: "PS256")
+                }
                 let numbers = try _RSA.Signing.PublicKey(unsafePEMRepresentation: text).getKeyPrimitives()
                 return try VerificationKey(
                     modulus: Array(numbers.modulus),
@@ -57,6 +60,21 @@ enum PEM {
         } catch {
             throw .otherAlgorithm(algorithm.rawValue, of: "PEM")
         }
+    }
+
+    /// The object identifier of RSASSA-PSS in DER.
+    ///
+    /// Source: RFC 4055 section 3.1.
+    private static let pssIdentifier: [UInt8] = [
+        0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0A,
+    ]
+
+    /// Returns true for a key that says in DER that it is one of RSASSA-PSS alone.
+    ///
+    /// The identifier follows the heads of two sequences, of at most 4 bytes each.
+    private static func isForPSSOnly(_ bytes: [UInt8]) -> Bool {
+        let beginning = bytes.prefix(8 + pssIdentifier.count)
+        return beginning.indices.contains { beginning[$0...].starts(with: pssIdentifier) }
     }
 
     /// The decoded bytes between the first and the last line; empty if the text is not base64.

@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletBase
 import RivuletJSON
 
@@ -22,6 +23,10 @@ struct TokenClaims {
 
     init(_ claims: JSONValue) throws(CredentialRefusal) {
         all = claims
+        // A proof of possession is not checked here, and a token without its proof would be a bearer token.
+        guard claims["cnf"] == nil else { throw .claim("cnf", needs: "a proof that is not supported here") }
+        // A token of events, such as one of a logout, is no access token. Source: RFC 8417 section 4.5.
+        guard claims["events"] == nil else { throw .claim("events", needs: "to be missing in an access token") }
         if let value = claims["iss"] {
             guard let text = value.stringValue else { throw .claim("iss", needs: "a string") }
             issuer = text
@@ -42,7 +47,7 @@ struct TokenClaims {
     private static func name(_ name: String, of claims: JSONValue) throws(CredentialRefusal) -> String? {
         guard let value = claims[name] else { return nil }
         guard let text = value.stringValue, (1...nameBytesMax).contains(text.utf8.count),
-            !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+            !ForeignText.hasControls(text)
         else { throw .claim(name, needs: "a string of 1 to \(nameBytesMax) bytes without control characters") }
         return text
     }

@@ -24,9 +24,13 @@ package struct TokenIssuer: Sendable {
     package let keys: KeySet
     /// The longest time from a token's `iat` to its `exp`, in seconds.
     package let lifetimeSecondsMax: Int
+    /// The claim with the roles; nil for the verifier's.
+    package let rolesClaim: RolesClaim?
 
     /// The longest lifetime of a token where no other is configured, in seconds: a day.
     package static let defaultLifetimeSecondsMax = 86_400
+    /// The longest lifetime that can be configured, in seconds: a year.
+    package static let lifetimeSecondsLimit = 31_536_000
 
     /// Creates an issuer.
     ///
@@ -38,7 +42,8 @@ package struct TokenIssuer: Sendable {
         audiences: [String],
         types: Set<TokenType> = [.accessToken],
         keys: KeySet,
-        lifetimeSecondsMax: Int = defaultLifetimeSecondsMax
+        lifetimeSecondsMax: Int = defaultLifetimeSecondsMax,
+        rolesClaim: RolesClaim? = nil
     ) throws(AuthConfigurationError) {
         guard name?.isEmpty != true else { throw .issuer(name, "is an empty text. Give the value of \"iss\".") }
         if keys.isDocument {
@@ -51,11 +56,15 @@ package struct TokenIssuer: Sendable {
         guard !audiences.contains("") else { throw .issuer(name, "has an empty audience. Remove it.") }
         guard !types.isEmpty else { throw .issuer(name, "admits no type of token. Add --token-type.") }
         guard lifetimeSecondsMax > 0 else { throw .issuer(name, "admits no lifetime. Use 1 second or more.") }
+        guard lifetimeSecondsMax <= Self.lifetimeSecondsLimit else {
+            throw .issuer(name, "admits too long a lifetime. Use at most \(Self.lifetimeSecondsLimit) seconds.")
+        }
         self.name = name
         self.audiences = audiences
         self.types = types
         self.keys = keys
         self.lifetimeSecondsMax = lifetimeSecondsMax
+        self.rolesClaim = rolesClaim
     }
 
     /// Returns true if a token of this type is admitted; upper and lower case are the same.

@@ -18,10 +18,15 @@ package struct TokenVerifier: Sendable {
 
     private let issuers: [ByteText?: TokenIssuer]
 
-    /// Creates a verifier.
+    private let rolesClaim: RolesClaim
+
+    /// Creates a verifier; issuers without a claim of roles have this one.
     ///
     /// - Throws: `AuthConfigurationError` if two issuers have one name.
-    package init(issuers: [TokenIssuer]) throws(AuthConfigurationError) {
+    package init(
+        issuers: [TokenIssuer],
+        rolesClaim: RolesClaim = .standard
+    ) throws(AuthConfigurationError) {
         guard issuers.count <= Self.issuersMax else {
             throw .document("There are \(issuers.count) issuers. Use at most \(Self.issuersMax).")
         }
@@ -29,14 +34,28 @@ package struct TokenVerifier: Sendable {
         for issuer in issuers where byName.updateValue(issuer, forKey: issuer.name.map(ByteText.init)) != nil {
             throw .issuer(issuer.name, "is configured twice. Merge the keys into one set.")
         }
-        self.issuers = byName
+        (self.issuers, self.rolesClaim) = (byName, rolesClaim)
     }
+
+    /// The longest lifetime of a token of any issuer, in seconds.
+    package var lifetimeSecondsMax: Int {
+        issuers.values.map(\.lifetimeSecondsMax).max() ?? TokenIssuer.defaultLifetimeSecondsMax
+    }
+
+    /// The names of the issuers, in the order of their bytes.
+    package var issuerNames: [String] {
+        issuers.values.compactMap(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// The only issuer; nil if there are several, or none.
+    package var soleIssuer: TokenIssuer? { issuers.count == 1 ? issuers.values.first : nil }
 
     /// A token that is right in everything but its signature, which is not verified yet.
     package struct Candidate: Sendable, CustomStringConvertible, CustomReflectable {
         fileprivate let token: CompactToken
         fileprivate let key: VerificationKey
         fileprivate let claims: TokenClaims
+        fileprivate let rolesClaim: RolesClaim
 
         /// Verifies the signature, and then reads the grants; this is the expensive step.
         ///
@@ -50,7 +69,8 @@ package struct TokenVerifier: Sendable {
                 issuedAt: claims.issuedAt,
                 expires: claims.expires,
                 grants: try Grant.list(ofClaims: claims.all),
-                claims: claims.all
+                claims: claims.all,
+                roles: rolesClaim.roles(of: claims.all)
             )
         }
 
@@ -76,11 +96,11 @@ package struct TokenVerifier: Sendable {
         try token.checkAlgorithm(of: key)
         guard issuer.admits(audiences: claims.audiences) else { throw .audience }
         // API keys have such subjects, and no issuer.
-        if claims.issuer == nil, claims.subject.hasPrefix(Principal.apiKeySubjectPrefix) {
+        if claims.issuer == nil, claims.subject.utf8.starts(with: Principal.apiKeySubjectPrefix.utf8) {
             throw .claim("sub", needs: "another beginning than \"\(Principal.apiKeySubjectPrefix)\"")
         }
         try Self.checkTimes(of: claims, lifetimeSecondsMax: issuer.lifetimeSecondsMax, at: now)
-        return Candidate(token: token, key: key, claims: claims)
+        return Candidate(token: token, key: key, claims: claims, rolesClaim: issuer.rolesClaim ?? rolesClaim)
     }
 
     private static func checkTimes(

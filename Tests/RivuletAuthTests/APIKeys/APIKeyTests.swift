@@ -180,4 +180,39 @@ import Testing
         // A refused key leaves no trace.
         #expect(try APIKeyFile(parsing: empty.bytes).records.isEmpty)
     }
+
+    @Test func `a key that would make the file too large is not added`() throws {
+        var (file, random) = (APIKeyFile(), SeededGenerator(seed: 1))
+        let sessions = JSONValue.array((0..<64).map { .string("\($0)" + String(repeating: "a", count: 126)) })
+        let grant = JSONValue.object([
+            .init(name: "actions", value: .array([.string("read")])), .init(name: "app", value: .string("a")),
+            .init(name: "sessions", value: sessions),
+        ])
+        let grants = Array(repeating: grant, count: 64)
+        let key = try file.add(name: nil, grants: grants, expires: nil, using: &random)
+        let before = file.bytes
+        #expect(before.count > APIKeyFile.documentBytesMax / 2)
+        var line: String?
+        do throws(AuthConfigurationError) {
+            _ = try file.add(name: nil, grants: grants, expires: nil, using: &random)
+        } catch {
+            line = error.description
+        }
+        #expect(line?.hasPrefix("The file of API keys would have ") == true)
+        let isUnchanged = file.bytes == before
+        #expect(isUnchanged)
+        #expect(file.records.map(\.id) == [key.id])
+        #expect(try APIKeyFile(parsing: file.bytes).records.map(\.id) == [key.id])
+        let added = try file.add(name: nil, grants: Self.grants, expires: nil, using: &random)
+        #expect(try APIKeyFile(parsing: file.bytes).records.map(\.id) == [key.id, added.id])
+    }
+
+    @Test(arguments: ["a\nb", "\u{7F}", "\u{85}", "a\u{202E}b", "\u{2028}", "\u{E0041}"])
+    func `a name has no control characters`(_ name: String) throws {
+        var (file, random) = (APIKeyFile(), SeededGenerator(seed: 1))
+        #expect(throws: AuthConfigurationError.self) {
+            try file.add(name: name, grants: Self.grants, expires: nil, using: &random)
+        }
+        #expect(file.records.isEmpty)
+    }
 }

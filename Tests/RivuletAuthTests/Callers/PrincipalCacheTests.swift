@@ -1,6 +1,17 @@
+import RivuletAccess
 import RivuletAuth
 import RivuletJSON
 import Testing
+
+extension PrincipalCache {
+    fileprivate mutating func principal(of token: [UInt8], at now: Int) -> Principal? {
+        identity(of: token, at: now)?.principal
+    }
+
+    fileprivate mutating func insert(_ principal: Principal, of token: [UInt8]) {
+        insert(Identity(principal, Caller(subject: principal.subject), []), of: token)
+    }
+}
 
 @Suite struct PrincipalCacheTests {
     private static func principal(
@@ -128,5 +139,71 @@ import Testing
         cache.removeAll()
         #expect(cache.count == 0)
         #expect(cache.principal(of: Self.token(39), at: 200) == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func `an insertion cannot undo a revocation or a reload that came since its look-up`(_ isReload: Bool) {
+        var cache = PrincipalCache(capacity: 4)
+        guard case .unknown(let found) = cache.find(Self.token(1), at: 200) else {
+            Issue.record("an empty cache knows a token")
+            return
+        }
+        if isReload { cache.removeAll() } else { cache.drop(.token(id: "t1")) }
+        let identity = Identity(Self.principal("alice", id: "t1"), Caller(subject: "alice"), [])
+        cache.insert(identity, of: Self.token(1), found: found)
+        cache.insert(.signature, of: Self.token(2), found: found, at: 200)
+        for number in 1...2 {
+            guard case .unknown(let later) = cache.find(Self.token(number), at: 200) else {
+                Issue.record("the token \(number) is known")
+                continue
+            }
+            #expect(later != found)
+        }
+        cache.insert(identity, of: Self.token(1), found: cache.generation)
+        #expect(cache.count == 1)
+    }
+
+    @Test func `identities take a limited memory`() {
+        var cache = PrincipalCache(capacity: 100, bytesMax: 20_000)
+        let long = Array(repeating: UInt8(ascii: "a"), count: 1_000)
+        for number in 0..<100 {
+            cache.insert(Self.principal("\(number)"), of: long + Self.token(number))
+            #expect(cache.bytes <= 20_000)
+            #expect(cache.principal(of: long + Self.token(number), at: 200) != nil)
+        }
+        #expect(cache.count == 2)
+        cache.insert(Self.principal("large"), of: Array(repeating: 0, count: 8_000))
+        #expect(cache.count == 2)
+        cache.drop(.subject("99", issuer: "a", issuedUntil: 100))
+        #expect(cache.count == 1 && cache.bytes < 10_000)
+        cache.removeAll()
+        #expect(cache.bytes == 0)
+    }
+
+    @Test func `a refused token is known for a minute, with its reason`() {
+        var cache = PrincipalCache(capacity: 4)
+        cache.insert(.signature, of: Self.token(1), found: cache.generation, at: 100)
+        func refusal(_ number: Int, at now: Int) -> CredentialRefusal? {
+            guard case .refused(let reason) = cache.find(Self.token(number), at: now) else { return nil }
+            return reason
+        }
+        #expect(refusal(1, at: 100) == .signature)
+        #expect(refusal(1, at: 159) == .signature)
+        #expect(refusal(1, at: 160) == nil)
+        cache.insert(.notYetValid(inSeconds: 10), of: Self.token(2), found: cache.generation, at: 100)
+        cache.insert(.issuedInFuture(inSeconds: 10), of: Self.token(2), found: cache.generation, at: 100)
+        #expect(refusal(2, at: 100) == nil)
+        for number in 3..<3 + PrincipalCache.refusedMax {
+            cache.insert(.tooLong, of: Self.token(number), found: cache.generation, at: 100)
+        }
+        #expect(refusal(1, at: 100) == nil)
+        #expect(refusal(3, at: 100) == .tooLong)
+        cache.insert(.tooLong, of: Self.token(1), found: cache.generation, at: 100)
+        #expect(refusal(3, at: 100) == nil)
+        #expect(refusal(4, at: 100) == .tooLong)
+        cache.insert(Self.principal("late"), of: Self.token(4))
+        #expect(cache.principal(of: Self.token(4), at: 100)?.subject == "late")
+        cache.removeAll()
+        #expect(refusal(5, at: 100) == nil)
     }
 }

@@ -97,6 +97,19 @@ enum TestKeys {
         -----END PUBLIC KEY-----
         """
 
+    /// A key of RSASSA-PSS alone: openssl genpkey -algorithm RSA-PSS.
+    static let pssPublicPEM = """
+        -----BEGIN PUBLIC KEY-----
+        MIIBIDALBgkqhkiG9w0BAQoDggEPADCCAQoCggEBANUkpwycsaQQsQftvtY53ntK
+        wDa4TRXxA3dGmC7SNGPifZ9lnxwcRL2Y6UgKgJGUJv0O2zbLIP+m7v0wts4vXITc
+        F9RA1XDmXn6Dc8eCmeJaHsh3wr4acSZDEOl1bEgMiQpv+ZTmZKDch/97a/5yYh2P
+        m+TewrhWjdkNGGMcIKXw+Y8SLkAFouF1M0jyKiQ2ZqOKE1RXHZG1fOyRnIEqZtsE
+        YOgQMo4byrR7JdqCpVEmTnSTVpTTDv+TXEKhietke8cYIP/HL+HIMvq3gxQE6nMF
+        TB8HUa3ZQj9lVxzTWQ9ikoDA/ZOC7GTQC+o20L3DeC5Km+OQbUOEzpuszO3xd9cC
+        AwEAAQ==
+        -----END PUBLIC KEY-----
+        """
+
     static let shortRSAPublicPEM = """
         -----BEGIN PUBLIC KEY-----
         MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDIQNSiEJ31eW+LDGLlDVrob2Rn

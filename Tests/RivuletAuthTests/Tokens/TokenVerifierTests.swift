@@ -221,4 +221,25 @@ import Testing
         let many = (0..<17).map { "a\($0)" }
         #expect(fault("a", many) == "The issuer \"a\" has 17 audiences. Use at most 16.")
     }
+
+    @Test(arguments: [
+        ("cnf", #"{"jkt":"AA"}"#), ("cnf", "null"), ("events", "{}"),
+        ("events", #"{"http://schemas.openid.net/event/backchannel-logout":{}}"#),
+    ])
+    func `a token that needs a proof, or reports events, is no access token`(_ name: String, _ value: String) throws {
+        let issuer = TestIssuer(kind: .p256)
+        let token = Array(try issuer.token(header: ["typ": "\"JWT\""], claims: [name: value]).utf8)
+        let verifier = try Self.verifier(issuer, types: [.jwt])
+        let refusal = Self.refusal { () throws(CredentialRefusal) in try verifier.verify(token, at: Self.now) }
+        #expect(refusal?.reason == name)
+    }
+
+    @Test(arguments: ["a\u{85}", "a\u{202E}b", "a\u{2028}", "\u{200B}"])
+    func `a subject has no characters that are not visible`(_ subject: String) throws {
+        let issuer = TestIssuer(kind: .hmac)
+        let token = Array(try issuer.token(claims: ["sub": "\"\(subject)\""]).utf8)
+        let verifier = try Self.verifier(issuer)
+        let refusal = Self.refusal { () throws(CredentialRefusal) in try verifier.verify(token, at: Self.now) }
+        #expect(refusal?.reason == "sub")
+    }
 }

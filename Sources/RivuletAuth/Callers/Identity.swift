@@ -1,0 +1,36 @@
+package import RivuletAccess
+
+/// A caller with its permissions: the source of a request.
+///
+/// An object, because requests, streams and caches share it.
+package final class Identity: Sendable {
+    /// The verified credential; nil for an anonymous caller.
+    package let principal: Principal?
+    package let caller: Caller
+    package let grants: CallerGrants
+    /// The grants as they were read: of the credential, and of the policy.
+    package let sources: [Grant]
+
+    /// Binds the grants to the caller.
+    package init(_ principal: Principal?, _ caller: Caller, _ sources: [Grant]) {
+        let grants = CallerGrants(sources, of: caller)
+        self.principal = principal
+        self.caller = caller.with(isOperator: grants.allows(.operate, app: nil))
+        self.grants = grants
+        self.sources = sources
+    }
+
+    /// Creates an identity with other grants, for a server without credentials.
+    package init(caller: Caller, grants: CallerGrants) {
+        (principal, sources) = (nil, [])
+        self.caller = caller.with(isOperator: grants.allows(.operate, app: nil))
+        self.grants = grants
+    }
+
+    /// Returns true if the credential of a request has expired; `now` is in seconds since 1970.
+    ///
+    /// The clocks may differ by ``TokenVerifier/leewaySeconds``.
+    package func isExpired(at now: Int) -> Bool {
+        principal?.isExpired(at: now, leewaySeconds: TokenVerifier.leewaySeconds) == true
+    }
+}
