@@ -101,7 +101,8 @@ let package = Package(
         .target(
             name: "RivuletEngine",
             dependencies: [
-                "RivuletBase", "RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation", "RivuletSchema",
+                "RivuletAccess", "RivuletBase", "RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation",
+                "RivuletSchema",
             ],
             swiftSettings: settings
         ),
@@ -117,6 +118,7 @@ let package = Package(
         .target(
             name: "RivuletSessions",
             dependencies: [
+                "RivuletAccess",
                 "RivuletBase",
                 "RivuletEngine",
                 "RivuletJSON",
@@ -143,6 +145,8 @@ let package = Package(
             name: "RivuletServer",
             dependencies: [
                 "CZlib",
+                "RivuletAccess",
+                "RivuletAuth",
                 "RivuletBase",
                 "RivuletEngine",
                 "RivuletEventLoop",
@@ -163,6 +167,7 @@ let package = Package(
         .target(
             name: "Rivulet",
             dependencies: [
+                "RivuletAccess",
                 "RivuletBase",
                 "RivuletEngine",
                 "RivuletInProcess",
@@ -409,6 +414,7 @@ let package = Package(
                 "ChangeOracle",
                 "CounterFixture",
                 "ItemStorageConformance",
+                "RivuletAccess",
                 "RivuletBase",
                 "RivuletEngine",
                 "RivuletJSON",
@@ -444,8 +450,9 @@ let package = Package(
         .testTarget(
             name: "RivuletServerTests",
             dependencies: [
-                "CZlib", "CounterFixture", "RivuletBase", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP",
-                "RivuletJSON", "RivuletMetrics", "RivuletObservation", "RivuletServer", "RivuletSessions",
+                "CZlib", "CounterFixture", "RivuletAccess", "RivuletAuth", "RivuletBase", "RivuletEngine",
+                "RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletMetrics", "RivuletObservation",
+                "RivuletServer", "RivuletSessions",
                 "RivuletStores", "SeededRandom",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],

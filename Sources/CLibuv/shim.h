@@ -23,12 +23,6 @@
 // import.
 static inline void rivulet_ignore_sigpipe(void) { (void)signal(SIGPIPE, SIG_IGN); }
 
-// Returns true if the process ignores the signal, inherited as by nohup(1) for SIGHUP, or set by the program.
-static inline int rivulet_signal_is_ignored(int number) {
-    struct sigaction action;
-    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
 // Ignores a signal that would end the process; a handler that the program has set stays.
 static inline void rivulet_signal_ignore_default(int number) {
     struct sigaction action;

@@ -1,5 +1,6 @@
 // This file exports the public modules under one name, so that apps import only Rivulet.
 
+@_exported public import RivuletAccess
 @_exported public import RivuletBase
 @_exported public import RivuletEngine
 @_exported public import RivuletInProcess

@@ -5,7 +5,7 @@ import Rivulet
 
 /// The hosts, pages and proxies that the server accepts, and the switch for access by other machines.
 struct DoorOptions: ParsableArguments {
-    @Flag(help: "Listen on an address that other machines can reach. The server asks no client for credentials.")
+    @Flag(help: "Serve other machines although the server asks no client for credentials.")
     var open = false
 
     @Option(
@@ -40,7 +40,7 @@ struct DoorOptions: ParsableArguments {
     }
 
     /// Returns the entries of a comma-separated list, without the spaces around them.
-    private static func list(_ text: String?) -> [String] {
+    static func list(_ text: String?) -> [String] {
         (text ?? "").split(separator: ",").map { entry in
             String(entry.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
         }.filter { !$0.isEmpty }

@@ -13,6 +13,7 @@ enum Environment {
         "OLDER_SECRET_KEY_FILE", "PORT", "PUBLIC", "REQUIRE_CLEAN", "SECRET_KEY", "SECRET_KEY_FILE", "SECURE_COOKIES",
         "STREAMS_PER_ADDRESS", "WORKERS",
         "OPEN", "ALLOWED_HOSTS", "ALLOWED_ORIGINS", "PUBLIC_URL", "TRUSTED_PROXIES", "CONTENT_SECURITY_POLICY",
+        "JWT_KEY_FILE", "JWT_ALG", "JWKS", "ISSUER", "AUDIENCE", "TOKEN_TYPE", "ROLES_CLAIM", "API_KEYS", "POLICY",
     ]
 
     /// Returns the variable's text; nil if it is unset or empty, or if it is the address of a service.

@@ -66,6 +66,8 @@ struct Serve: ParsableCommand {
 
     @OptionGroup(title: "Doors") var doors: DoorOptions
 
+    @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+
     @Option(help: "trace, debug, info, notice, warning, error or critical. (default: info)")
     var logLevel: String?
 
@@ -154,6 +156,7 @@ struct Serve: ParsableCommand {
             options.sessionLimits.logBytesMax = most
         }
         try doors.apply(to: &options)
+        try credentials.apply(to: &options)
         // The check precedes the creation of the data folder and its key, so that a refused start leaves nothing
         // behind.
         try options.check()

@@ -19,20 +19,24 @@ import Testing
         "RivuletStores": ["RivuletBase", "RivuletJSON", "RivuletObjects"],
         "RivuletAccess": ["RivuletBase", "RivuletJSON"],
         "RivuletAuth": ["RivuletAccess", "RivuletBase", "RivuletJSON"],
-        "RivuletEngine": ["RivuletBase", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSchema"],
+        "RivuletEngine": [
+            "RivuletAccess", "RivuletBase", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSchema",
+        ],
         "RivuletInProcess": ["RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation"],
         "RivuletSessions": [
-            "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletSchema", "RivuletStores",
+            "RivuletAccess", "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletSchema",
+            "RivuletStores",
         ],
         "RivuletSQLite": [
             "CPageChecksums", "CSQLite", "CZlib", "RivuletBase", "RivuletSessions", "RivuletStores",
         ],
         "RivuletServer": [
-            "CZlib", "RivuletBase", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON",
-            "RivuletMetrics", "RivuletObservation", "RivuletSchema", "RivuletSessions", "RivuletStores",
+            "CZlib", "RivuletAccess", "RivuletAuth", "RivuletBase", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP",
+            "RivuletJSON", "RivuletMetrics", "RivuletObservation", "RivuletSchema", "RivuletSessions", "RivuletStores",
         ],
         "Rivulet": [
-            "RivuletBase", "RivuletEngine", "RivuletInProcess", "RivuletJSON", "RivuletMetrics", "RivuletObjects",
+            "RivuletAccess", "RivuletBase", "RivuletEngine", "RivuletInProcess", "RivuletJSON", "RivuletMetrics",
+            "RivuletObjects",
             "RivuletObservation", "RivuletSQLite", "RivuletSchema", "RivuletServer", "RivuletSessions", "RivuletStores",
         ],
         "RivuletTestClock": ["RivuletEngine"],

@@ -35,6 +35,20 @@ extension Grant {
     /// Checks that each member adds something.
     private func checkUse() throws(GrantFault) {
         let isShared = !stores.isEmpty || !values.isEmpty
+        if hasEveryAction {
+            guard isShared || !sessions.isEmpty else {
+                throw .grantsNothing("\"*\" needs \"sessions\", \"stores\" or \"values\"")
+            }
+        } else {
+            try checkActions(isShared: isShared)
+        }
+        try checkMembers(isShared: isShared)
+    }
+
+    /// True if `"*"` stands for the actions, of which some have no use in most grants.
+    private var hasEveryAction: Bool { actions.isSuperset(of: Action.allCases.filter { $0 != .operate }) }
+
+    private func checkActions(isShared: Bool) throws(GrantFault) {
         for action in Action.allCases where actions.contains(action) && action.isOfSessionsAlone && sessions.isEmpty {
             throw .grantsNothing("\"\(action.rawValue)\" needs \"sessions\"")
         }
@@ -42,6 +56,9 @@ extension Grant {
             throw .grantsNothing("\"read\" needs \"sessions\", \"stores\" or \"values\"")
         }
         if actions.contains(.write), !isShared { throw .grantsNothing("\"write\" needs \"stores\" or \"values\"") }
+    }
+
+    private func checkMembers(isShared: Bool) throws(GrantFault) {
         if actions.contains(.operate), let app, !app.hasSameBytes(as: Self.everyName) {
             throw .grantsNothing("\"operate\" is for all apps: give it a grant of its own, without \"app\"")
         }

@@ -10,9 +10,6 @@ extension PathMask {
     /// - An object or array without a granted value is empty if a path of the mask names it, and left out if only a
     ///   `*` does, because its name may be a secret.
     ///
-    /// An id with another text in JSON than in key paths matches `*` alone. Elements of a plain array of such objects
-    /// are named by their ids here, and by their positions in paths: grant a plain array as a whole.
-    ///
     /// The path has no patterns: its tokens are literal.
     package func prune(_ value: JSONValue, at path: JSONPointer) -> JSONValue? {
         var level = Level(nodes: [root], isNamed: !isNone)

@@ -11,6 +11,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
         case header, payload, signature
     }
 
+    case place
     case tooLong
     case parts(Int)
     case notBase64URL(Part)
@@ -39,7 +40,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
     /// A word for metrics and for filters of the log.
     package var reason: String {
         switch self {
-        case .tooLong, .parts, .notBase64URL, .notJSON, .tooDeep: "malformed"
+        case .place, .tooLong, .parts, .notBase64URL, .notJSON, .tooDeep: "malformed"
         case .headerMember: "header"
         case .algorithm: "alg"
         case .type: "typ"
@@ -59,6 +60,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
+        case .place: "The header is not Bearer and one token, or the cookie is empty or has two values."
         case .tooLong: "The token has more than \(TokenVerifier.tokenBytesMax) bytes."
         case .parts(let count): "The token has \(count > 3 ? "more than 3" : "\(count)") parts and needs 3."
         case .notBase64URL(let part): "The token's \(part.rawValue) is not base64url without padding."

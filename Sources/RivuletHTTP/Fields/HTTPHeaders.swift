@@ -43,6 +43,17 @@ package struct HTTPHeaders: Sendable {
         firstLine(called: name).map { ASCII.isEqual(block, $0.value, value) } ?? false
     }
 
+    /// Returns true if exactly one line is called `name` (in lower case), with exactly these bytes as its value.
+    package func isOnly(_ name: String, _ value: [UInt8]) -> Bool {
+        var isFound = false
+        let count = name.utf8.count
+        for line in lines where Int(line.nameCount) == count && isLine(line, called: name) {
+            guard !isFound, block.span.extracting(line.value).hasBytes(of: value.span) else { return false }
+            isFound = true
+        }
+        return isFound
+    }
+
     /// Returns true if there is a line called `name` (in lower case).
     package func contains(_ name: String) -> Bool { firstLine(called: name) != nil }
 

@@ -1,5 +1,6 @@
 // Owns the HTTP answer to each error of a session, of storage and of JSON.
 
+import RivuletAccess
 import RivuletEngine
 import RivuletHTTP
 import RivuletJSON
@@ -39,6 +40,12 @@ extension Problem {
                 "the event\(place), \"\(name)\", is internal: only the app dispatches it; nothing has changed",
                 errors: pointer.map { [Fault(pointer: $0, detail: "internal event")] } ?? []
             )
+        case .notGranted(let name, let index):
+            self = .notGranted(Need(.dispatch, event: name))
+            errors = index.map { [Fault(pointer: "/\($0)", detail: "this event is not granted")] } ?? []
+        case .denied(let reason, let index):
+            let faults = index.map { [Fault(pointer: "/\($0)", detail: reason)] } ?? []
+            self.init(.notGranted, reason, errors: faults)
         case .rejected(let message):
             self.init(.eventRejected, message)
         case .rejectedInArray(let refused):
@@ -92,7 +99,8 @@ extension Problem {
             self.init(
                 .preconditionFailed,
                 "\(Self.reason(of: mismatch)); it stands at \(current.cursor)",
-                members: [("cursor", JSONValue.string("\(current.cursor)").json), ("value", current.value)],
+                members: [("cursor", JSONValue.string("\(current.cursor)").json)]
+                    + (current.value.isEmpty ? [] : [("value", current.value)]),
                 fields: [HTTPField("ETag", current.cursor.tag)]
             )
         case .keyUnderWay(let key):

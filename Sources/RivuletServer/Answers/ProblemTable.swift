@@ -78,6 +78,24 @@ struct ProblemTable {
                 "The values at the watched paths have more bytes than a stream is sent at once.",
                 "Watch fewer or narrower key paths."
             )
+        case .credentialMisplaced:
+            ProblemTable(
+                "The credential is in the wrong place",
+                "The request has two Authorization headers, or its URL has a credential, which logs would keep.",
+                "Send one header, Authorization: Bearer, with the token or the API key. Nothing has changed."
+            )
+        case .unauthorized:
+            ProblemTable(
+                "A valid credential is needed",
+                "The request has no credential, and its resource needs one. Or the credential is expired, revoked, or not one of this server's. The server's log has the reason.",
+                "Send Authorization: Bearer with a token or an API key. `rivulet token inspect -` shows what is wrong with a token. Nothing has changed."
+            )
+        case .notGranted:
+            ProblemTable(
+                "The caller may not do this",
+                "The credential is valid, and its grants do not cover this request. `needs` has the action that is missing, and its place.",
+                "Ask the operator for the grant: in the token, in a role of the policy file, or in the file of API keys. Nothing has changed."
+            )
         case .crossSite:
             ProblemTable(
                 "The page's origin is not allowed",

@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletEngine
 import RivuletEventLoop
 import RivuletHTTP
@@ -64,6 +65,10 @@ extension ProblemType {
                 self,
                 "these paths have 90000000 bytes; a stream is sent at most \(LoopLimits().unsentBytesMax) at once: watch fewer"
             )
+        case .credentialMisplaced:
+            .credentialMisplaced("The request has two Authorization headers; send one. Nothing has changed.")
+        case .unauthorized: .credentialRefused
+        case .notGranted: Problem(.notGranted(event: "reset", index: 0))
         case .crossSite:
             Problem(
                 self,

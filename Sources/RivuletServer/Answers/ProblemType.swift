@@ -16,6 +16,9 @@ enum ProblemType: String, CaseIterable, Sendable {
     case keyNotKept = "key-not-kept"
     case unexpectedState = "unexpected-state"
     case streamTooLarge = "stream-too-large"
+    case credentialMisplaced = "credential-misplaced"
+    case unauthorized
+    case notGranted = "not-granted"
     case crossSite = "cross-site"
     case unknownCaller = "unknown-caller"
     case internalEvent = "internal-event"
@@ -78,9 +81,11 @@ enum ProblemType: String, CaseIterable, Sendable {
     var status: Int {
         switch self {
         case .malformedRequest, .malformedBody, .unexpectedBody, .invalidQuery, .invalidKeyPath, .invalidSessionID,
-            .invalidCondition, .invalidIdempotencyKey, .keyNotKept, .unexpectedState, .streamTooLarge:
+            .invalidCondition, .invalidIdempotencyKey, .keyNotKept, .unexpectedState, .streamTooLarge,
+            .credentialMisplaced:
             400
-        case .crossSite, .unknownCaller, .internalEvent: 403
+        case .unauthorized: 401
+        case .notGranted, .crossSite, .unknownCaller, .internalEvent: 403
         case .notFound, .appNotFound, .sessionNotFound, .valueNotFound, .viewNotFound, .versionNotFound,
             .streamNotFound, .itemNotFound:
             404

@@ -111,10 +111,15 @@ extension LogEntry {
         writer.integer(version)
         writer.key("time")
         writer.string(Timestamp.text(milliseconds: time))
-        writer.key("event")
-        writer.raw(event)
-        writer.key("changes")
-        writer.raw(changes)
+        // An entry for a caller that may see a part of the state has no event, and no changes if none is visible.
+        if !event.isEmpty {
+            writer.key("event")
+            writer.raw(event)
+        }
+        if !changes.isEmpty {
+            writer.key("changes")
+            writer.raw(changes)
+        }
         writer.endObject()
     }
 }

@@ -7,7 +7,7 @@ import RivuletHTTP
 struct BodiesUnderWay {
     /// One body, which keeps its reservations while it is in the table.
     struct Body {
-        let route: Route
+        let request: AdmittedRequest
         let share: BodyBudget.Share
         /// True if its length is not known; it then reserves memory as it grows.
         let isChunked: Bool
@@ -22,8 +22,8 @@ struct BodiesUnderWay {
         /// The body's remaining time when reading was paused, in milliseconds; nil if none of the body was read yet.
         var pausedTime: UInt64?
 
-        init(_ route: Route, _ framing: HTTPHead.Framing, now: UInt64) {
-            self.route = route
+        init(_ request: AdmittedRequest, _ framing: HTTPHead.Framing, now: UInt64) {
+            self.request = request
             share = BodyBudget.Share(framing)
             isChunked = framing == .chunked
             lastProgress = now

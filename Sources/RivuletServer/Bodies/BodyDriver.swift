@@ -47,8 +47,8 @@ final class BodyDriver {
 
     /// Removes the body of a connection, and gives its reserved memory back to the budget.
     ///
-    /// - Returns: The route of its request; nil if no body was under way.
-    func end(_ id: ConnectionID) -> Route? { bodies.end(id)?.route }
+    /// - Returns: Its request; nil if no body was under way.
+    func end(_ id: ConnectionID) -> AdmittedRequest? { bodies.end(id)?.request }
 
     // MARK: - Reading
 
@@ -56,18 +56,18 @@ final class BodyDriver {
     ///
     /// - Parameters:
     ///   - id: The connection of the body.
-    ///   - route: The route of its request.
+    ///   - request: Its request.
     ///   - framing: The framing that its head names.
     ///   - heldBytes: The number of bytes of the body that came with its head.
     /// - Returns: `read`, or `wait`.
     /// - Throws: 503 when too many bodies wait already.
     func begin(
         _ id: ConnectionID,
-        _ route: Route,
+        _ request: AdmittedRequest,
         _ framing: HTTPHead.Framing,
         heldBytes: Int
     ) throws(Problem) -> BodyStep {
-        let body = BodiesUnderWay.Body(route, framing, now: now)
+        let body = BodiesUnderWay.Body(request, framing, now: now)
         let bytes =
             if case .length(let count) = framing {
                 count

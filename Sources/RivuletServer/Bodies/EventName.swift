@@ -23,7 +23,7 @@ enum EventName {
     static func refused(_ error: SessionError, _ body: [UInt8]) -> String? {
         switch error {
         case .rejectedInArray(let refused): refused.eventName
-        case .internalEvent(let name, _): name
+        case .internalEvent(let name, _), .notGranted(let name, _): name
         case .reducerFailed(let name) where !name.isEmpty: name
         default: first(in: body)
         }

@@ -63,7 +63,7 @@ final class LineDispatch {
         let bytesMax = core.context.options.limits.lineAnswerBytesMax
         guard answerBytes < bytesMax else { return finish(line, Self.refusal(bytesMax)) }
         let body = Array(lines[line])
-        let request = DispatchRequest(body: body, isStrict: options.isStrict)
+        let request = DispatchRequest(body: body, isStrict: options.isStrict, sender: options.sender)
         if let claim = options.claim(line: line + 1, body: body, core.context.fingerprints) {
             session.dispatch(request, once: claim) { [self] result in
                 core.counters.count(result, of: appIndex)

@@ -1,3 +1,5 @@
+import RivuletAccess
+import RivuletAuth
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletSessions
@@ -11,7 +13,7 @@ final class Admission {
     /// The outcome for a request that is not refused.
     enum Verdict {
         /// The resource performs it.
-        case perform(Route)
+        case perform(AdmittedRequest)
         /// This is its answer, for any body.
         case answer(Response)
     }
@@ -19,8 +21,13 @@ final class Admission {
     private let core: LoopCore
     /// The last host that a request named and for which the server answers; empty before the first.
     private var acceptedHost: [UInt8] = []
+    /// Finds callers; nil if the server asks for no credentials.
+    private let callers: CallerFinder?
 
-    init(_ core: LoopCore) { self.core = core }
+    init(_ core: LoopCore) {
+        self.core = core
+        callers = CallerFinder(core)
+    }
 
     private var context: ServerContext { core.context }
 
@@ -32,28 +39,30 @@ final class Admission {
     ) throws(Problem) -> Verdict {
         let callers = try passDoors(request, on: connection)
         guard request.method != .options else { return .answer(try options(request)) }
-        return .perform(try route(of: request, framing, callers, on: connection))
+        return .perform(try admitted(request, framing, callers, on: connection))
     }
 
-    /// Finds the resource of a request, and checks the head's fields about the body.
+    /// Finds the resource of a request and its caller's permissions, and checks the head's fields about the body.
     ///
     /// The request has passed the doors.
-    private func route(
-        of request: HTTPRequest,
+    private func admitted(
+        _ request: HTTPRequest,
         _ framing: HTTPHead.Framing,
         _ callers: DoorPass.Callers,
         on connection: ClientConnection
-    ) throws(Problem) -> Route {
+    ) throws(Problem) -> AdmittedRequest {
         let events = Route(eventsOf: request)
         var segments: [String] = []
         // This is a pattern, because `== nil` copies the route.
+        if case .none = events { segments = request.pathSegments }
+        let identity = try identity(of: request, segments, on: connection)
         if case .none = events {
-            segments = request.pathSegments
-            try resolveCaller(in: &segments, of: request, callers, on: connection)
+            try resolveCaller(in: &segments, of: request, identity, callers, on: connection)
         }
         var cause = RequestRefusal.route
         do throws(Problem) {
             let route = if let events { events } else { try Route(segments: segments) }
+            let permit = try permit(identity, route, request.method)
             let methods = context.methods(of: route)
             cause = .method
             guard methods.has(request.method) else {
@@ -65,7 +74,7 @@ final class Admission {
             if framing != .none { try checkBody(framing, route, request.method) }
             try refuseUnkeptKey(route, request)
             try refuseEncoding(of: request)
-            return route
+            return AdmittedRequest(route: route, permit: permit)
         } catch {
             core.counters.requestRefused(cause)
             throw error
@@ -186,17 +195,57 @@ final class Admission {
 
     // MARK: - The caller
 
-    /// Replaces `me` by the caller's session, and adds the cookie of a new caller to any answer that follows.
+    /// Returns the caller that the request's credential names; nil if the server asks for no credentials.
+    ///
+    /// `segments` are those of the path, or empty for a path of events.
+    ///
+    /// - Throws: 401 for a credential that is not valid.
+    private func identity(
+        of request: HTTPRequest,
+        _ segments: [String],
+        on connection: ClientConnection
+    ) throws(Problem) -> Identity? {
+        guard let callers else { return nil }
+        return try callers.caller(of: request, on: connection, readsCookie: Self.readsCookie(segments))
+    }
+
+    /// True if the resource of a path looks at the cookie with a token.
+    ///
+    /// Files and public documents do not: the page that renews an expired cookie must load.
+    private static func readsCookie(_ segments: [String]) -> Bool {
+        switch segments.first {
+        case nil, "v1", "metrics", "openapi.json": true
+        default: false
+        }
+    }
+
+    private func permit(_ identity: Identity?, _ route: Route, _ method: HTTPMethod) throws(Problem) -> Permit {
+        guard let identity else { return .everything }
+        do throws(Problem) {
+            return try Permit.decide(identity, route, method, in: context)
+        } catch {
+            core.counters.authenticated(error.status == 403 ? .denied : .missing)
+            throw error
+        }
+    }
+
+    /// Replaces `me` by the session of the caller's credential, or by that of its cookie, and adds the cookie of a new
+    /// caller to any answer that follows.
     ///
     /// - Throws: 403 for a page of another site, if its browser would not keep that cookie or would not show the answer
     ///   to the page.
     private func resolveCaller(
         in segments: inout [String],
         of request: HTTPRequest,
+        _ identity: Identity?,
         _ callers: DoorPass.Callers,
         on connection: ClientConnection
     ) throws(Problem) {
         guard Self.isOfCaller(segments) else { return }
+        if let me = identity?.caller.me {
+            segments[4] = me
+            return
+        }
         guard callers != .none else { throw refusedCaller(Self.anonymousOrigin) }
         let caller = context.sessionCookies.caller(cookies: request.headers.values(of: "cookie"))
         segments[4] = caller.sessionID
@@ -235,4 +284,10 @@ final class Admission {
     private static let anonymousOrigin =
         "The session \"me\" is not served to origins that are allowed by \"*\" alone. Start the server with --allowed-origins for the page's "
         + "own origin, or name a session by its id. Nothing has changed."
+}
+
+/// A request that is not refused by its head.
+struct AdmittedRequest: Sendable {
+    let route: Route
+    let permit: Permit
 }

@@ -6,7 +6,7 @@ import RivuletHTTP
 /// The part of a loop that performs the requests of its connections.
 protocol RequestPerformer: AnyObject {
     /// Performs a request; the answer comes now or later.
-    func perform(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem)
+    func perform(_ admitted: AdmittedRequest, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem)
 
     /// Called when an answer is about to be written.
     func willAnswer()
@@ -151,7 +151,7 @@ final class ConnectionDriver {
         let length = request.body.count
         do throws(Problem) {
             switch try admission.verdict(on: request, length == 0 ? .none : .length(length), connection) {
-            case .perform(let route): try perform(route, request, on: connection)
+            case .perform(let admitted): try perform(admitted, request, on: connection)
             case .answer(let response): answer(connection, response)
             }
         } catch {
@@ -170,10 +170,10 @@ final class ConnectionDriver {
         do throws(Problem) {
             switch try admission.verdict(on: request, framing, connection) {
             case .answer(let response): refuseBody(of: connection, response)
-            case .perform(let route):
+            case .perform(let admitted):
                 // The other resources of an app are looked up when the body is complete.
-                if let name = route.app { _ = try core.lookup.app(name) }
-                let step = try bodies.begin(connection.id, route, framing, heldBytes: connection.heldBodyBytes)
+                if let name = admitted.route.app { _ = try core.lookup.app(name) }
+                let step = try bodies.begin(connection.id, admitted, framing, heldBytes: connection.heldBodyBytes)
                 _ = connection.endTurn()
                 if case .read = step { return connection.admitted(limits: context.httpLimits) }
                 carryOut(step, on: connection)
@@ -187,17 +187,21 @@ final class ConnectionDriver {
 
     /// Performs a request that was admitted by its head.
     private func performAdmitted(_ request: HTTPRequest, on connection: ClientConnection) {
-        guard let route = bodies.end(connection.id) else { return }
+        guard let admitted = bodies.end(connection.id) else { return }
         connection.resume()
         do throws(Problem) {
-            try perform(route, request, on: connection)
+            try perform(admitted, request, on: connection)
         } catch {
             answer(connection, Response(error))
         }
     }
 
-    private func perform(_ route: Route, _ request: HTTPRequest, on connection: ClientConnection) throws(Problem) {
-        try performer?.perform(route, request, Exchange(loop: core.index, connection: connection.id))
+    private func perform(
+        _ admitted: AdmittedRequest,
+        _ request: HTTPRequest,
+        on connection: ClientConnection
+    ) throws(Problem) {
+        try performer?.perform(admitted, request, Exchange(loop: core.index, connection: connection.id))
     }
 
     /// Carries out an action of the connection's state machine that has no request.

@@ -1,3 +1,4 @@
+import RivuletAuth
 import RivuletHTTP
 
 /// The facts about a request that its answer and its log line need.
@@ -20,10 +21,12 @@ struct RequestTraits {
         var trace: TraceParent?
         var began: UInt64 = 0
         var constantFields: [UInt8]?
+        var identity: Identity?
 
         /// Makes a copy, which belongs to one value of `RequestTraits`.
         init(_ other: Rare?) {
             (trace, began, constantFields) = (other?.trace, other?.began ?? 0, other?.constantFields)
+            identity = other?.identity
         }
     }
 
@@ -45,6 +48,12 @@ struct RequestTraits {
     var constantFields: [UInt8]? {
         get { rare?.constantFields }
         set { change { $0.constantFields = newValue } }
+    }
+
+    /// The caller of a request for a stream; nil for other requests, and on a server that asks for no credentials.
+    var identity: Identity? {
+        get { rare?.identity }
+        set { change { $0.identity = newValue } }
     }
 
     private mutating func change(_ body: (Rare) -> Void) {

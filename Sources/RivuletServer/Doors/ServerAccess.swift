@@ -22,12 +22,21 @@ public enum ServerAccess: Hashable, Sendable {
         PeerAddress.IP(String(host.prefix { $0 != "%" })).map { !$0.isLoopback } ?? false
     }
 
-    /// - Throws: a `ServerError` when other machines reach this host and the access is not `open`.
-    func check(host: String) throws(ServerError) {
-        guard self == .protected, Self.isExposed(host) else { return }
+    /// - Throws: a `ServerError` when other machines reach the server, it asks for no credentials, and the access is
+    ///   not `open`.
+    func check(host: String, publicURL: String?, hasCredentials: Bool) throws(ServerError) {
+        guard self == .protected, !hasCredentials else { return }
+        let remedy =
+            "let callers sign in with --jwt-key-file, --jwks or --api-keys, or let every client in with --open (RIVULET_OPEN=1)"
+        if Self.isExposed(host) {
+            throw ServerError(
+                "other machines reach \(host), and this server asks no client for credentials; listen on 127.0.0.1, \(remedy)"
+            )
+        }
+        guard let publicURL else { return }
         throw ServerError(
-            "other machines reach \(host), and this server asks no client for credentials; listen on 127.0.0.1, or let every client in "
-                + "with --open (RIVULET_OPEN=1)"
+            "--public-url \(publicURL) is for clients on other machines, and this server asks no client for credentials; leave the option out, "
+                + remedy
         )
     }
 }

@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
@@ -14,9 +15,11 @@ struct ChangesEndpoint {
         _ key: SessionKey,
         view: String?,
         _ request: HTTPRequest,
+        _ permit: Permit,
         _ exchange: Exchange
     ) throws(Problem) {
         let app = try server.core.lookup.app(key.app)
+        if let view { _ = try permit.views(named: view, of: key) }
         try app.check(view: view)
         let query = try Query(
             request,
@@ -24,13 +27,18 @@ struct ChangesEndpoint {
             lists: ["path"]
         )
         try checkAccept(of: request)
-        let topic = StreamTopic(
+        let asked = StreamTopic(
             view: view,
             paths: try server.context.streamPaths(query.values("path")),
             format: try choice("format", in: query) ?? .changes,
             interval: try query.integer("interval", in: Self.intervalRange).map { .milliseconds($0) }
         )
-        try app.check(topic)
+        let (topic, isMasked) = try permit.topic(
+            asked,
+            of: key,
+            pathsMax: server.context.options.sessionLimits.pathsPerStreamMax
+        )
+        try app.check(asked)
         let resumesAll = try choice("resume", in: query) == StreamResumption.all
         guard !resumesAll || (topic.format == .changes && topic.interval == nil) else {
             throw Problem(
@@ -39,6 +47,7 @@ struct ChangesEndpoint {
             )
         }
         guard server.streams.hasRoom else { return server.streams.answerFull(exchange.connection) }
+        server.begin(permit, isMasked: isMasked, exchange)
         server.streams.subscribe(
             StreamSubscription(
                 stream: StreamID(exchange),
@@ -54,15 +63,20 @@ struct ChangesEndpoint {
     func open(
         _ key: SharedKey,
         _ request: HTTPRequest,
+        _ permit: Permit,
         _ exchange: Exchange
     ) throws(Problem) {
         switch key.kind {
-        case .store: _ = try server.core.lookup.store(key)
+        case .store:
+            // All streams of a store share their events, so a caller that may read some items only gets none.
+            try permit.checkAllItems(.read, of: key)
+            _ = try server.core.lookup.store(key)
         case .value: _ = try server.core.lookup.value(key)
         }
         let query = try Query(request, known: ["cursor"])
         try checkAccept(of: request)
         guard server.streams.hasRoom else { return server.streams.answerFull(exchange.connection) }
+        server.begin(permit, isMasked: false, exchange)
         server.streams.subscribe(
             StreamSubscription(
                 stream: StreamID(exchange),

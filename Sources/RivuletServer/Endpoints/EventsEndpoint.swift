@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
@@ -9,9 +10,14 @@ struct EventsEndpoint {
     let server: ServerLoop
 
     /// POST S/events: one event, an array as one transaction, or lines, each of which is a transaction.
-    func dispatch(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func dispatch(
+        _ key: SessionKey,
+        _ request: HTTPRequest,
+        _ permit: Permit,
+        _ exchange: Exchange
+    ) throws(Problem) {
         let app = try server.core.lookup.served(key.app)
-        let options = try DispatchOptions(request, action: "events")
+        let options = try DispatchOptions(request, permit, action: "events")
         if !request.headers.has("content-type", JSONBody.usualType) {
             let contentType = request.headers["content-type"]
             guard !EventLines.isType(contentType) else {
@@ -19,7 +25,12 @@ struct EventsEndpoint {
             }
             try JSONBody.checkType(contentType)
         }
-        let events = DispatchRequest(body: request.body, expected: options.expected, isStrict: options.isStrict)
+        let events = DispatchRequest(
+            body: request.body,
+            expected: options.expected,
+            isStrict: options.isStrict,
+            sender: options.sender
+        )
         server.ask(key, of: app.host, for: exchange, Dispatch(events, options, to: app))
     }
 
@@ -33,7 +44,7 @@ struct EventsEndpoint {
         let linesMax = server.context.options.limits.linesPerRequestMax
         let lines = try EventLines(request.body, options, linesMax: linesMax)
         let trace = server.connections[exchange.connection]?.request?.trace
-        server.ask(key, of: app.host, for: exchange, .usable) { session, responder in
+        server.ask(key, of: app.host, for: exchange, options.scope) { session, responder in
             LineDispatch(lines, options, to: session, of: app, responder, trace).run()
         }
     }
@@ -41,7 +52,12 @@ struct EventsEndpoint {
     /// GET S/events: a part of the log, and the address of the next part.
     ///
     /// Source: <Documentation/HTTP.md#resources>, RFC 8288.
-    func log(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func log(
+        _ key: SessionKey,
+        _ request: HTTPRequest,
+        _ permit: Permit,
+        _ exchange: Exchange
+    ) throws(Problem) {
         let app = try server.core.lookup.app(key.app)
         let query = try Query(request, known: ["after", "limit"])
         let after = try query.integer("after", in: 0...Int.max).map(UInt64.init)
@@ -50,8 +66,9 @@ struct EventsEndpoint {
         guard let type = HTTPAccept.preferredType(of: types, in: request.headers.list(of: "accept")) else {
             throw Problem(.notAcceptable, "the log is \(types.joined(separator: " or ")); accept one of them")
         }
+        let mask = permit.access.history
         server.ask(key, of: app, for: exchange) { session, responder in
-            session.readLog(after: after, limit: limit) { result in
+            session.readLog(after: after, limit: limit, masked: mask) { result in
                 responder.send(result) { page in
                     Self.response(of: page, of: key, limit: limit, areLines: type == Self.jsonLines)
                 }

@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletEngine
 import RivuletHTTP
 import RivuletJSON
@@ -8,17 +9,27 @@ struct HistoryEndpoint {
     let server: ServerLoop
 
     /// POST S/reset.
-    func reset(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
-        try dispatch(.reset, try DispatchOptions(request, action: "reset"), to: key, exchange)
+    func reset(
+        _ key: SessionKey,
+        _ request: HTTPRequest,
+        _ permit: Permit,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        try dispatch(.reset, try DispatchOptions(request, permit, action: "reset"), to: key, exchange)
     }
 
     /// POST S/restore.
-    func restore(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func restore(
+        _ key: SessionKey,
+        _ request: HTTPRequest,
+        _ permit: Permit,
+        _ exchange: Exchange
+    ) throws(Problem) {
         let query = try Query(request, known: ["version", "strict"])
         guard let version = try query.integer("version", in: 0...Int.max) else {
             throw Problem(.invalidQuery, "the version is missing; name it, as in restore?version=3")
         }
-        let options = try DispatchOptions(request, action: "restore version=\(version)", known: ["version"])
+        let options = try DispatchOptions(request, permit, action: "restore version=\(version)", known: ["version"])
         try dispatch(.restored(version: UInt64(version)), options, to: key, exchange)
     }
 
@@ -28,17 +39,28 @@ struct HistoryEndpoint {
         to key: SessionKey,
         _ exchange: Exchange
     ) throws(Problem) {
-        let request = DispatchRequest(event, expected: options.expected, isStrict: options.isStrict)
+        let request = DispatchRequest(
+            event,
+            expected: options.expected,
+            isStrict: options.isStrict,
+            sender: options.sender
+        )
         let app = try server.core.lookup.served(key.app)
         server.ask(key, of: app.host, for: exchange, Dispatch(request, options, to: app))
     }
 
     /// POST S/fork: begins another session with a state of this one.
-    func fork(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func fork(
+        _ key: SessionKey,
+        _ request: HTTPRequest,
+        _ permit: Permit,
+        _ exchange: Exchange
+    ) throws(Problem) {
         let app = try server.core.lookup.app(key.app)
         let query = try Query(request, known: ["version", "strict"])
         let version = try query.integer("version", in: 0...Int.max).map(UInt64.init)
         let isStrict = try query.flag("strict")
+        try permit.checkFork(of: key, isPast: version != nil)
         let options = try CreateSessionRequest(body: request.body, contentType: request.headers["content-type"])
         guard options.state == nil else {
             throw Problem(
@@ -47,6 +69,7 @@ struct HistoryEndpoint {
             )
         }
         let target = try Route.sessionKey(app: app.name, id: options.id ?? RandomToken.sessionID())
+        try permit.check(.create, on: target, in: server.context)
         server.ask(key, of: app, for: exchange) { session, responder in
             session.document(at: version) { result in
                 switch result {

@@ -3,7 +3,8 @@ import RivuletSessions
 
 extension ServerLoop: RequestPerformer {
     /// Performs a request at the endpoint of its route; the answer comes now or later.
-    func perform(_ route: Route, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func perform(_ admitted: AdmittedRequest, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        let (route, permit) = (admitted.route, admitted.permit)
         // Refused before an answer is made, because too many bytes already wait for clients that do not take them.
         guard !context.holdsTooMuch || !route.isRead(by: request.method) else {
             throw .heldBytesFull
@@ -12,26 +13,27 @@ extension ServerLoop: RequestPerformer {
         case .events(let key):
             let events = EventsEndpoint(server: self)
             if request.method == .post {
-                try events.dispatch(key, request, exchange)
+                try events.dispatch(key, request, permit, exchange)
             } else {
-                try events.log(key, request, exchange)
+                try events.log(key, request, permit, exchange)
             }
-        case .state(let key, let path): try StateEndpoint(server: self).state(key, path, request, exchange)
-        case .views(let key, let name): try ViewEndpoint(server: self).view(name, of: key, request, exchange)
-        case .sessions(let app): try SessionEndpoint(server: self).sessions(of: app, request, exchange)
-        case .session(let key): try SessionEndpoint(server: self).session(key, request, exchange)
-        case .reset(let key): try HistoryEndpoint(server: self).reset(key, request, exchange)
-        case .restore(let key): try HistoryEndpoint(server: self).restore(key, request, exchange)
-        case .fork(let key): try HistoryEndpoint(server: self).fork(key, request, exchange)
-        case .changes(let key, let view): try ChangesEndpoint(server: self).open(key, view: view, request, exchange)
-        case .sharedChanges(let key): try ChangesEndpoint(server: self).open(key, request, exchange)
+        case .state(let key, let path): try StateEndpoint(server: self).state(key, path, request, permit, exchange)
+        case .views(let key, let name): try ViewEndpoint(server: self).view(name, of: key, request, permit, exchange)
+        case .sessions(let app): try SessionEndpoint(server: self).sessions(of: app, request, permit, exchange)
+        case .session(let key): try SessionEndpoint(server: self).session(key, request, permit, exchange)
+        case .reset(let key): try HistoryEndpoint(server: self).reset(key, request, permit, exchange)
+        case .restore(let key): try HistoryEndpoint(server: self).restore(key, request, permit, exchange)
+        case .fork(let key): try HistoryEndpoint(server: self).fork(key, request, permit, exchange)
+        case .changes(let key, let view):
+            try ChangesEndpoint(server: self).open(key, view: view, request, permit, exchange)
+        case .sharedChanges(let key): try ChangesEndpoint(server: self).open(key, request, permit, exchange)
         case .streams: try StreamsEndpoint(server: self).list(request, exchange)
-        case .stream(let name): try StreamsEndpoint(server: self).stream(name, request, exchange)
-        case .store(let key): try StoreEndpoint(server: self).store(key, request, exchange)
-        case .item(let key, let id): try StoreEndpoint(server: self).item(id, of: key, request, exchange)
-        case .operations(let key): try StoreEndpoint(server: self).performOperations(on: key, request, exchange)
-        case .value(let key): try ValueEndpoint(server: self).value(key, request, exchange)
-        case .toggle(let key): try ValueEndpoint(server: self).toggle(key, request, exchange)
+        case .stream(let name): try StreamsEndpoint(server: self).stream(name, request, permit, exchange)
+        case .store(let key): try StoreEndpoint(server: self).store(key, request, permit, exchange)
+        case .item(let key, let id): try StoreEndpoint(server: self).item(id, of: key, request, permit, exchange)
+        case .operations(let key): try StoreEndpoint(server: self).performOperations(on: key, request, permit, exchange)
+        case .value(let key): try ValueEndpoint(server: self).value(key, request, permit, exchange)
+        case .toggle(let key): try ValueEndpoint(server: self).toggle(key, request, permit, exchange)
         case .secret(let app, let name): try SecretEndpoint(server: self).secret(name, of: app, request, exchange)
         case .health: ServerEndpoint(server: self).health(exchange)
         case .readiness: ServerEndpoint(server: self).readiness(exchange)
@@ -39,6 +41,8 @@ extension ServerLoop: RequestPerformer {
         case .openAPI: ServerEndpoint(server: self).openAPI(request, exchange)
         case .problems: ProblemEndpoint(server: self).page(ProblemPages.list, request, exchange)
         case .problem(let type): ProblemEndpoint(server: self).page(ProblemPages.page(of: type), request, exchange)
+        case .caller: CallerEndpoint(server: self).caller(permit, exchange)
+        case .resourceMetadata: try CallerEndpoint(server: self).resourceMetadata(request, exchange)
         case .apps: AppEndpoint(server: self).apps(exchange)
         case .app(let name): try AppEndpoint(server: self).document(\.description, of: name, request, exchange)
         case .types(let name): try AppEndpoint(server: self).document(\.types, of: name, request, exchange)

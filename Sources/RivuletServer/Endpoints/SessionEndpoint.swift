@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletEngine
 import RivuletHTTP
 import RivuletJSON
@@ -8,20 +9,30 @@ struct SessionEndpoint {
     let server: ServerLoop
 
     /// GET and POST of an app's sessions.
-    func sessions(of name: String, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func sessions(
+        of name: String,
+        _ request: HTTPRequest,
+        _ permit: Permit,
+        _ exchange: Exchange
+    ) throws(Problem) {
         let app = try server.core.lookup.app(name)
         if request.method == .post {
-            try create(nil, of: app, request, exchange)
+            try create(nil, of: app, request, permit, exchange)
         } else {
-            try list(app, request, exchange)
+            try list(app, request, permit, exchange)
         }
     }
 
     /// GET, PUT and DELETE of a session.
-    func session(_ key: SessionKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func session(
+        _ key: SessionKey,
+        _ request: HTTPRequest,
+        _ permit: Permit,
+        _ exchange: Exchange
+    ) throws(Problem) {
         let app = try server.core.lookup.app(key.app)
         switch request.method {
-        case .put: try create(key.id, of: app, request, exchange)
+        case .put: try create(key.id, of: app, request, permit, exchange)
         case .delete: server.ask(key, of: app, for: exchange, Deletion())
         default:
             server.ask(key, of: app, for: exchange, .stored) { session, responder in
@@ -37,6 +48,7 @@ struct SessionEndpoint {
         _ id: String?,
         of app: any HostedApp,
         _ request: HTTPRequest,
+        _ permit: Permit,
         _ exchange: Exchange
     ) throws(Problem) {
         let isStrict = try Query(request, known: ["strict"]).flag("strict")
@@ -45,6 +57,7 @@ struct SessionEndpoint {
             throw Problem(.invalidSessionID, "the body's id \"\(other)\" is not the path's \"\(id)\"; leave it out")
         }
         let key = try Route.sessionKey(app: app.name, id: id ?? options.id ?? RandomToken.sessionID())
+        if id == nil { try permit.check(.create, on: key, in: server.context) }
         let creation = Creation(state: options.state, isStrict: isStrict, isPost: id == nil)
         server.ask(key, of: app, for: exchange, creation)
     }
@@ -52,24 +65,13 @@ struct SessionEndpoint {
     private func list(
         _ app: any HostedApp,
         _ request: HTTPRequest,
+        _ permit: Permit,
         _ exchange: Exchange
     ) throws(Problem) {
         let query = try Query(request, known: ["after", "limit"])
         let limit = try query.integer("limit", in: 1...1_000) ?? 100
-        let responder = Responder(server: server, exchange: exchange)
-        server.context.storage.directory.sessions(
-            app: app.name,
-            after: query["after"],
-            limit: limit + 1,
-            reply: responder.later { result in
-                switch result {
-                case .success(let found):
-                    let page = Array(found.prefix(limit))
-                    return .json(page.json(of: app, next: found.count > limit ? page.last?.id : nil))
-                case .failure(let error): return Response(refusing: .storage(error))
-                }
-            }
-        )
+        let list = SessionList(app: app, limit: limit, patterns: try permit.listed(of: app.name))
+        list.read(after: query["after"], Responder(server: server, exchange: exchange))
     }
 }
 

@@ -6,18 +6,38 @@ import RivuletStores
 extension ServerLoop {
     /// Returns the closure that sends the answer to a result; any thread may call it.
     ///
-    /// `epoch` is the epoch of the resource; nil if the resource has no versions.
+    /// `epoch` is the epoch of the resource; nil if the resource has no versions. `showsValue` is false for a caller
+    /// that may write the resource and not read it: its refusals then name no current value.
     func reply<Value: Sendable>(
         to exchange: Exchange,
         _ epoch: String?,
+        showsValue: Bool = true,
         _ response: @escaping @Sendable (Value) -> Response
     ) -> SharedReply<Value> {
         Responder(server: self, exchange: exchange).later { result in
             switch result {
             case .success(let value): response(value)
+            case .failure(let error) where !showsValue && error.namesValue: Response(.conditionFailed)
             case .failure(let error): Response(refusing: error, epoch: epoch)
             }
         }
+    }
+}
+
+extension SharedError {
+    /// True if the answer has the resource's current value or its tag.
+    fileprivate var namesValue: Bool {
+        switch self {
+        case .moved, .itemMoved: true
+        default: false
+        }
+    }
+}
+
+extension Problem {
+    /// 412 without the current value, for a caller that may not read it.
+    fileprivate static var conditionFailed: Problem {
+        Problem(.preconditionFailed, "the condition does not hold; nothing has changed")
     }
 }
 

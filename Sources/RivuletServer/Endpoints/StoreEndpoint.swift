@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
@@ -10,12 +11,16 @@ struct StoreEndpoint {
     /// GET, POST and DELETE of a store.
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>.
-    func store(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func store(_ key: SharedKey, _ request: HTTPRequest, _ permit: Permit, _ exchange: Exchange) throws(Problem) {
         let store = try server.core.lookup.store(key)
+        let isReading = request.method == .get || request.method == .head
+        // The ids of inserted and removed items are known too late for a caller that may change some items only.
+        if !isReading { try permit.checkAllItems(.write, of: key) }
+        let showsItems = permit.readableItems.isAll
         switch request.method {
-        case .post: try insert(into: store, key, request, exchange)
-        case .delete: try removeAll(of: store, key, request, exchange)
-        default: try list(store, key, request, exchange)
+        case .post: try insert(into: store, key, request, showsItems, exchange)
+        case .delete: try removeAll(of: store, key, request, showsItems, exchange)
+        default: try list(store, key, request, permit.items, exchange)
         }
     }
 
@@ -23,6 +28,7 @@ struct StoreEndpoint {
         _ store: any HostedStore,
         _ key: SharedKey,
         _ request: HTTPRequest,
+        _ items: ItemMask,
         _ exchange: Exchange
     ) throws(Problem) {
         let query = try Query(request, known: ["after", "limit"])
@@ -32,6 +38,7 @@ struct StoreEndpoint {
         store.read(
             after: query["after"],
             limit: limit,
+            among: items,
             reply: server.reply(to: exchange, epoch) { page in
                 let tag = "\"\(SharedCursor(epoch: epoch, version: page.version))\""
                 return .json(page.json, fields: Response.fields(page.version, epoch: epoch))
@@ -44,6 +51,7 @@ struct StoreEndpoint {
         into store: any HostedStore,
         _ key: SharedKey,
         _ request: HTTPRequest,
+        _ showsItems: Bool,
         _ exchange: Exchange
     ) throws(Problem) {
         _ = try Query(request, known: [])
@@ -52,7 +60,7 @@ struct StoreEndpoint {
         store.insert(
             request.body,
             expected: try SharedCursor.expected(of: request, epoch: epoch),
-            reply: server.reply(to: exchange, epoch) { answer in
+            reply: server.reply(to: exchange, epoch, showsValue: showsItems) { answer in
                 let response = Self.response(to: answer, in: key, epoch: epoch)
                 return response.minimal(if: request)
             }
@@ -63,13 +71,14 @@ struct StoreEndpoint {
         of store: any HostedStore,
         _ key: SharedKey,
         _ request: HTTPRequest,
+        _ showsItems: Bool,
         _ exchange: Exchange
     ) throws(Problem) {
         _ = try Query(request, known: [])
         let epoch = server.context.epoch(of: key)
         store.removeAll(
             expected: try SharedCursor.expected(of: request, epoch: epoch),
-            reply: server.reply(to: exchange, epoch) { answer in
+            reply: server.reply(to: exchange, epoch, showsValue: showsItems) { answer in
                 Response(.noContent, fields: Response.fields(answer.outcome.version, epoch: epoch))
             }
         )
@@ -78,7 +87,13 @@ struct StoreEndpoint {
     /// POST of several operations, which are one transaction.
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>, <Tests/Rows/Systems.md#e-16>.
-    func performOperations(on key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func performOperations(
+        on key: SharedKey,
+        _ request: HTTPRequest,
+        _ permit: Permit,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        try permit.checkAllItems(.write, of: key)
         let store = try server.core.lookup.store(key)
         _ = try Query(request, known: [])
         try JSONBody.checkType(request.headers["content-type"])
@@ -86,7 +101,7 @@ struct StoreEndpoint {
         store.perform(
             request.body,
             expected: try SharedCursor.expected(of: request, epoch: epoch),
-            reply: server.reply(to: exchange, epoch) { answer in
+            reply: server.reply(to: exchange, epoch, showsValue: permit.readableItems.isAll) { answer in
                 Self.response(to: answer, in: key, epoch: epoch).minimal(if: request)
             }
         )
@@ -95,8 +110,16 @@ struct StoreEndpoint {
     // MARK: - Items
 
     /// GET, PUT and DELETE of an item.
-    func item(_ id: String, of key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func item(
+        _ id: String,
+        of key: SharedKey,
+        _ request: HTTPRequest,
+        _ permit: Permit,
+        _ exchange: Exchange
+    ) throws(Problem) {
         let store = try server.core.lookup.store(key)
+        try permit.check(item: store.canonical(id), of: key, request.method)
+        let showsItem = permit.readableItems.contains(store.canonical(id))
         _ = try Query(request, known: [])
         let epoch = server.context.epoch(of: key)
         switch request.method {
@@ -106,7 +129,7 @@ struct StoreEndpoint {
                 request.body,
                 under: id,
                 if: try Self.condition(request),
-                reply: server.reply(to: exchange, epoch) { answer in
+                reply: server.reply(to: exchange, epoch, showsValue: showsItem) { answer in
                     Self.response(to: answer, in: key, epoch: epoch).minimal(if: request)
                 }
             )
@@ -114,7 +137,7 @@ struct StoreEndpoint {
             store.remove(
                 id,
                 if: try Self.condition(request),
-                reply: server.reply(to: exchange, epoch) { answer in
+                reply: server.reply(to: exchange, epoch, showsValue: showsItem) { answer in
                     Response(.noContent, fields: [HTTPField("Rivulet-Version", "\(answer.outcome.version)")])
                 }
             )

@@ -27,7 +27,12 @@ struct StreamsEndpoint {
     // MARK: - One
 
     /// GET, PATCH and DELETE of `/v1/streams/{stream}`.
-    func stream(_ name: StreamName, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func stream(
+        _ name: StreamName,
+        _ request: HTTPRequest,
+        _ permit: Permit,
+        _ exchange: Exchange
+    ) throws(Problem) {
         _ = try Query(request, known: [])
         guard name.loop < server.core.peers.count else { throw Self.noStream }
         let method = request.method
@@ -41,6 +46,7 @@ struct StreamsEndpoint {
                 guard let connection = server.connections[name.connection],
                     let description = server.streams.description(of: connection), description.name == name
                 else { throw Self.noStream }
+                try permit.check(connection.stream?.facts.identity)
                 switch method {
                 case .delete:
                     server.streams.close(connection, because: .revoked)
@@ -77,16 +83,26 @@ struct StreamsEndpoint {
             )
         }
         let paths = PathSet(try server.context.streamPaths(texts)).pointers
-        let new = StreamTopic(
+        let asked = StreamTopic(
             view: topic.view,
             paths: paths,
             format: topic.format,
             interval: topic.interval,
             isRepathed: true
         )
-        try server.core.lookup.app(key.app).check(new)
+        // The stream's own caller gets the events, also if an operator sets the paths.
+        let owner = connection.stream?.facts.identity.map { identity in
+            Permit.limited(CallerPermit(identity, access: server.context.access(of: identity, to: key)))
+        }
+        let (new, isMasked) = try (owner ?? .everything).topic(
+            asked,
+            of: key,
+            pathsMax: server.context.options.sessionLimits.pathsPerStreamMax
+        )
+        try server.core.lookup.app(key.app).check(asked)
         server.streams.watch(new, of: key, on: connection)
-        server.send(.json(Self.answer(stream.name, paths)), to: exchange)
+        let fields = isMasked ? [Response.isMasked] : []
+        server.send(.json(Self.answer(stream.name, new.paths), fields: fields), to: exchange)
     }
 
     private static func answer(_ name: StreamName, _ paths: [JSONPointer]) -> [UInt8] {

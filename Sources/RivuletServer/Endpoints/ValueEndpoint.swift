@@ -10,7 +10,7 @@ struct ValueEndpoint {
     /// GET, PUT and DELETE of a value.
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>.
-    func value(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func value(_ key: SharedKey, _ request: HTTPRequest, _ permit: Permit, _ exchange: Exchange) throws(Problem) {
         let value = try server.core.lookup.value(key)
         _ = try Query(request, known: [])
         let epoch = server.context.epoch(of: key)
@@ -18,10 +18,10 @@ struct ValueEndpoint {
         case .put:
             try JSONBody.checkType(request.headers["content-type"])
             let expected = try SharedCursor.expected(of: request, epoch: epoch)
-            value.set(request.body, expected: expected, reply: changed(request, exchange, epoch))
+            value.set(request.body, expected: expected, reply: changed(request, permit, exchange, epoch))
         case .delete:
             let expected = try SharedCursor.expected(of: request, epoch: epoch)
-            value.reset(expected: expected, reply: changed(request, exchange, epoch))
+            value.reset(expected: expected, reply: changed(request, permit, exchange, epoch))
         default:
             let condition = request.tags("if-none-match")
             value.read(
@@ -35,7 +35,7 @@ struct ValueEndpoint {
     }
 
     /// POST that inverts a boolean value.
-    func toggle(_ key: SharedKey, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    func toggle(_ key: SharedKey, _ request: HTTPRequest, _ permit: Permit, _ exchange: Exchange) throws(Problem) {
         let value = try server.core.lookup.value(key)
         _ = try Query(request, known: [])
         guard value.isBool else {
@@ -46,16 +46,20 @@ struct ValueEndpoint {
         }
         let epoch = server.context.epoch(of: key)
         let expected = try SharedCursor.expected(of: request, epoch: epoch)
-        value.toggle(expected: expected, reply: changed(request, exchange, epoch))
+        value.toggle(expected: expected, reply: changed(request, permit, exchange, epoch))
     }
 
     private func changed(
         _ request: HTTPRequest,
+        _ permit: Permit,
         _ exchange: Exchange,
         _ epoch: String
     ) -> SharedReply<ValueAnswer> {
-        server.reply(to: exchange, epoch) { answer in
-            Response.json(answer.json, fields: Response.fields(answer.version, epoch: epoch)).minimal(if: request)
+        let showsValue = permit.readsValue
+        return server.reply(to: exchange, epoch, showsValue: showsValue) { answer in
+            let fields = Response.fields(answer.version, epoch: epoch)
+            guard showsValue else { return Response(.noContent, fields: fields) }
+            return Response.json(answer.json, fields: fields).minimal(if: request)
         }
     }
 }

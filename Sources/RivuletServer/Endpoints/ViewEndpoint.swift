@@ -12,14 +12,16 @@ struct ViewEndpoint {
         _ name: String?,
         of key: SessionKey,
         _ request: HTTPRequest,
+        _ permit: Permit,
         _ exchange: Exchange
     ) throws(Problem) {
         let app = try server.core.lookup.app(key.app)
         _ = try Query(request, known: [])
+        let views = try permit.views(named: name, of: key)
         try app.check(view: name)
         let condition = request.tags("if-none-match")
         server.ask(key, of: app, for: exchange, .usable) { session, responder in
-            responder.send(session.readView(name)) { .reading($0, unless: condition) }
+            responder.send(session.readView(name, among: views)) { .reading($0, unless: condition) }
         }
     }
 }

@@ -26,6 +26,13 @@ struct FileStamp: Hashable, Sendable {
         self.init(status)
     }
 
+    /// The stamp of a regular file, or of the file to which a link leads; nil for anything else.
+    init?(following path: String) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        self.init(status)
+    }
+
     init(_ status: stat) {
         bytes = Int(status.st_size)
         inode = UInt64(status.st_ino)

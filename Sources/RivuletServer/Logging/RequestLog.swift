@@ -1,4 +1,5 @@
 import Logging
+import RivuletAuth
 import RivuletBase
 import RivuletHTTP
 import RivuletJSON
@@ -9,10 +10,12 @@ import RivuletStores
 private struct LogQuotas {
     var refusals: LineQuota
     var failures: LineQuota
+    var credentials: LineQuota
 
     init(_ limits: ServerLimits) {
         refusals = LineQuota(linesMax: limits.refusalLinesPerSecondMax)
         failures = LineQuota(linesMax: limits.refusalLinesPerSecondMax)
+        credentials = LineQuota(linesMax: limits.refusalLinesPerSecondMax)
     }
 }
 
@@ -103,10 +106,23 @@ final class RequestLog {
         context.logger.info("a dispatch was refused", metadata: metadata)
     }
 
+    /// Writes the log line about a refused credential: the reason, and no part of the credential.
+    func logRefusedCredential(_ refusal: CredentialRefusal) {
+        guard context.logger.logLevel <= .notice, quotas.credentials.admit() else { return }
+        context.logger.notice(
+            "a credential was refused",
+            metadata: ["reason": "\(refusal.reason)", "detail": "\(refusal)"]
+        )
+    }
+
     /// Writes the number of lines that were left out, and admits new lines; once a second, and at the end.
     func renewQuotas() {
         let (refusals, failures) = (quotas.refusals.renew(), quotas.failures.renew())
+        let credentials = quotas.credentials.renew()
         if refusals > 0 { context.logger.info("more dispatches were refused", metadata: ["left_out": "\(refusals)"]) }
+        if credentials > 0 {
+            context.logger.notice("more credentials were refused", metadata: ["left_out": "\(credentials)"])
+        }
         if failures > 0 { context.logger.error("more requests failed", metadata: ["left_out": "\(failures)"]) }
     }
 

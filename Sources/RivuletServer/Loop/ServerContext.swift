@@ -52,6 +52,8 @@ final class ServerContext: Sendable {
     let sessionCookies: SessionCookies
     /// Makes the fingerprints of requests with an idempotency key.
     let fingerprints: RequestFingerprints
+    /// The keys and rules for callers; nil if the server asks no client for a credential.
+    let authentication: Authentication?
     /// The epochs of all stores and values, which are made when the server starts.
     private let sharedEpochs: [SharedKey: String]
     /// The comment that a quiet stream gets.
@@ -111,6 +113,10 @@ final class ServerContext: Sendable {
         secret = options.secretKey ?? SecretKey()
         sessionCookies = SessionCookies(secret, older: options.olderSecretKey, isSecure: options.hasSecureCookies)
         fingerprints = RequestFingerprints(secret, older: options.olderSecretKey)
+        let callerSecret = secret.derived(for: "name of a caller")
+        authentication = try options.credentials.map { files throws(ServerError) in
+            try Authentication(files, secret: callerSecret, logger: logger)
+        }
         let sharedKeys = apps.flatMap { app in
             app.shared.stores.map { SharedKey(app.name, .store, $0.name) }
                 + app.shared.values.map { SharedKey(app.name, .value, $0.name) }

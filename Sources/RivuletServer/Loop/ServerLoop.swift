@@ -70,6 +70,9 @@ final class ServerLoop {
             server.trimMemory()
         }
         every(context.options.sessionLimits.idleTimeMax / 10) { $0.shard.evict() }
+        if core.index == 0, let authentication = context.authentication {
+            every(.milliseconds(Authentication.lookInterval)) { _ in authentication.lookForChanges() }
+        }
     }
 
     private func every(_ interval: Duration, _ job: @escaping (ServerLoop) -> Void) {

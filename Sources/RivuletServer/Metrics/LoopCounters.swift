@@ -30,6 +30,7 @@ final class LoopCounters {
     private(set) var requests = Tally<LabelPair<MethodLabel, StatusClass>>()
     private(set) var problems = Tally<ProblemStatus>()
     private(set) var requestsRefused = Tally<RequestRefusal>()
+    private(set) var authentications = Tally<AuthenticationResult>()
     /// The counts of dispatches, by the index of the app.
     private(set) var dispatches: [Tally<Dispatch>]
     private(set) var streamsOpened = Tally<StreamKind>()
@@ -61,6 +62,9 @@ final class LoopCounters {
 
     /// Counts a request that was refused before its body was read to the end; its answer is counted like any other.
     func requestRefused(_ cause: RequestRefusal) { requestsRefused.add(cause) }
+
+    /// Counts the result of looking at a request's credential, or of deciding about its permissions.
+    func authenticated(_ result: AuthenticationResult) { authentications.add(result) }
 
     func dispatched(app: Int, _ outcome: DispatchOutcome, _ durability: DispatchDurability = .none) {
         dispatches[app].add(LabelPair(outcome, durability))
@@ -107,6 +111,7 @@ final class LoopCounters {
         requests.reset()
         problems.reset()
         requestsRefused.reset()
+        authentications.reset()
         for index in dispatches.indices where !dispatches[index].isEmpty { dispatches[index].reset() }
         streamsOpened.reset()
         streamsClosed.reset()

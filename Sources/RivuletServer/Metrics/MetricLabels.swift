@@ -162,6 +162,23 @@ enum RequestRefusal: Int, MetricLabel {
     }
 }
 
+/// The result of looking at a request's credential, or of deciding about its permissions.
+enum AuthenticationResult: Int, MetricLabel {
+    /// The credential is valid.
+    case ok
+    /// The request has no credential.
+    case anonymous
+    /// The request has no credential, and its resource needs one.
+    case missing
+    /// The credential is not valid.
+    case refused
+    /// The credential does not grant the request.
+    case denied
+
+    static let name = "result"
+    static let count = allCases.count
+}
+
 /// The outcome of a dispatch.
 enum DispatchOutcome: Int, MetricLabel {
     case accepted
@@ -187,8 +204,8 @@ enum DispatchOutcome: Int, MetricLabel {
     init(_ error: SessionError) {
         self =
             switch error {
-            case .rejected, .rejectedInArray: .rejected
-            case .body, .internalEvent, .coerced, .unrepresentableNumber: .invalid
+            case .rejected, .rejectedInArray, .denied: .rejected
+            case .body, .internalEvent, .notGranted, .coerced, .unrepresentableNumber: .invalid
             case .precondition, .keyUnderWay, .keyReused, .exists, .deleting: .conflict
             case .notFound, .noValue, .noView, .noElement, .noVersion, .versionGone: .notFound
             case .overloaded, .keysFull, .stateFull: .overloaded

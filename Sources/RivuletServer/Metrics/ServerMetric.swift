@@ -36,6 +36,12 @@ enum ServerMetric {
         "Requests refused before their body was read to the end, by cause.",
         labels: ["cause"]
     )
+    static let authentications = MetricDescription(
+        "rivulet_auth_total",
+        .counter,
+        "Looks at credentials and refused permissions by result, on a server that asks for credentials.",
+        labels: ["result"]
+    )
     static let bodyBytes = MetricDescription(
         "rivulet_body_bytes_held",
         .gauge,
@@ -180,7 +186,8 @@ enum ServerMetric {
     /// All of them, in the order of the documentation.
     static let all = [
         buildInfo, connections, connectionsAccepted, connectionsRefused, requests, problems, requestsRefused,
-        bodyBytes, dispatches, streams, streamsOpened, streamsClosed, streamsRefused, streamStarts, streamEvents,
+        authentications, bodyBytes, dispatches, streams, streamsOpened, streamsClosed, streamsRefused, streamStarts,
+        streamEvents,
         streamBytes, heartbeats,
         streamsBehind, appends, appendEntries, appendSeconds, sessionsToErase, sessions, passivated, sessionBytes,
         evictions, turns,

@@ -16,6 +16,7 @@ final class ServerMetrics: Sendable {
     private let requests: TallyHandlers<LabelPair<MethodLabel, StatusClass>>
     private let problems: TallyHandlers<ProblemStatus>
     private let requestsRefused: TallyHandlers<RequestRefusal>
+    private let authentications: TallyHandlers<AuthenticationResult>
     private let bodyBytes: any MeterHandler
     private let dispatches: [TallyHandlers<LoopCounters.Dispatch>]
     private let streams: [any MeterHandler]
@@ -61,6 +62,7 @@ final class ServerMetrics: Sendable {
         requests = TallyHandlers(factory, ServerMetric.requests)
         problems = TallyHandlers(factory, ServerMetric.problems)
         requestsRefused = TallyHandlers(factory, ServerMetric.requestsRefused)
+        authentications = TallyHandlers(factory, ServerMetric.authentications)
         bodyBytes = gauge(ServerMetric.bodyBytes)
         dispatches = apps.map { TallyHandlers(factory, ServerMetric.dispatches, [("app", $0)]) { $0.isPossible } }
         streams = StreamKind.all.map { gauge(ServerMetric.streams, $0.dimensions) }
@@ -89,6 +91,7 @@ final class ServerMetrics: Sendable {
         requests.add(counters.requests)
         problems.add(counters.problems)
         requestsRefused.add(counters.requestsRefused)
+        authentications.add(counters.authentications)
         for (handlers, tally) in zip(dispatches, counters.dispatches) { handlers.add(tally) }
         for kind in StreamKind.all {
             let closed = StreamEnd.all.reduce(0) { $0 + counters.streamsClosed.counts[LabelPair(kind, $1).index] }

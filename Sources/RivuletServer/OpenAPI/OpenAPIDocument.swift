@@ -58,8 +58,15 @@ struct OpenAPIDocument {
             .sharedResetReasons: .array(ResetReason.ofShared.map { .string($0.rawValue) }),
             .problemTypes: list(of: ProblemType.self),
         ]
+        if options.credentials != nil { template.values[.securitySchemes] = securitySchemes }
         return template
     }
+
+    /// The ways to send a credential.
+    private static let securitySchemes: JSONValue = [
+        "bearer": ["type": "http", "scheme": "bearer", "description": "A JSON Web Token or an API key."],
+        "cookie": ["type": "apiKey", "in": "cookie", "name": .string(Credentials.cookieName)],
+    ]
 
     private static func list<Value: CaseIterable & RawRepresentable<String>>(of type: Value.Type) -> JSONValue {
         .array(Value.allCases.map { .string($0.rawValue) })

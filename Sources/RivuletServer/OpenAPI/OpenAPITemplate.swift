@@ -1,3 +1,4 @@
+import RivuletHTTP
 import RivuletJSON
 
 /// The document's template, `openapi.json` beside this file, and the names and values that a server fills into it.
@@ -13,7 +14,7 @@ import RivuletJSON
 /// - `problems` of an operation are the statuses of its refusals, besides the statuses that every operation has.
 struct OpenAPITemplate {
     /// The statuses with which every request can be refused before its resource is found.
-    private static let commonProblems = [400, 403, 408, 413, 414, 417, 421, 431, 501, 505]
+    private static let commonProblems = [400, 401, 403, 408, 413, 414, 417, 421, 431, 501, 505]
     private static let traceParent = reference(to: "parameters", "traceparent")
 
     /// The values that Swift code gives for the names in `$insert`.
@@ -31,6 +32,7 @@ struct OpenAPITemplate {
         case resetReasons = "reset reasons"
         case sharedResetReasons = "shared reset reasons"
         case problemTypes = "problem types"
+        case securitySchemes = "security schemes"
         // Values of an app.
         case eventExamples = "event examples"
         case eventLines = "event lines"
@@ -48,6 +50,8 @@ struct OpenAPITemplate {
     /// The texts that replace names in braces.
     var names: [String: String] = [:]
     var values: [Value: JSONValue] = [:]
+    /// True if operations name the credential that they need.
+    private var isSecured: Bool { values[.securitySchemes] != nil }
     private let root: JSONValue
     private let parts: [String: JSONValue]
 
@@ -107,7 +111,11 @@ struct OpenAPITemplate {
     func path(of resource: Resource, tag: String, without method: String? = nil) -> JSONValue.Member {
         let item = expanded(root["paths"]?[resource.path] ?? [:])?.members ?? []
         let operations = item.filter { $0.name != "parameters" && $0.name != method }.map { member in
-            JSONValue.Member(name: member.name, value: Self.operation(member.value, tag: tag))
+            let needs = resource.requirement(for: HTTPMethod(member.name.uppercased()))
+            return JSONValue.Member(
+                name: member.name,
+                value: Self.operation(member.value, tag: tag, needs: isSecured ? needs : nil)
+            )
         }
         let parameters = (item.first { $0.name == "parameters" }?.value.elements ?? []) + [Self.traceParent]
         return JSONValue.Member(
@@ -117,19 +125,23 @@ struct OpenAPITemplate {
     }
 
     /// An operation with its tag and the responses of its problems.
-    private static func operation(_ operation: JSONValue, tag: String) -> JSONValue {
+    private static func operation(_ operation: JSONValue, tag: String, needs: Requirement?) -> JSONValue {
         let problems = (operation["problems"]?.elements ?? []).compactMap(\.integerValue) + commonProblems
         let refusals = problems.map { status in
             JSONValue.Member(name: "\(status)", value: reference(to: "responses", "Problem\(status)"))
         }
         let responses = ((operation["responses"]?.members ?? []) + refusals).sorted { $0.name < $1.name }
         let members = (operation.members ?? []).filter { $0.name != "problems" && $0.name != "responses" }
-        return .object(
-            members + [
-                JSONValue.Member(name: "tags", value: [.string(tag)]),
-                JSONValue.Member(name: "responses", value: .object(responses)),
-            ]
-        )
+        let tags = JSONValue.Member(name: "tags", value: [.string(tag)])
+        let answers = JSONValue.Member(name: "responses", value: .object(responses))
+        return .object(members + [tags] + security(needs) + [answers])
+    }
+
+    /// The member `security` of an operation; no member on a server that asks for no credentials.
+    private static func security(_ needs: Requirement?) -> [JSONValue.Member] {
+        guard let needs else { return [] }
+        let schemes: JSONValue = needs == .nothing ? [] : [["bearer": []], ["cookie": []]]
+        return [JSONValue.Member(name: "security", value: schemes)]
     }
 
     static func reference(to kind: String, _ name: String) -> JSONValue {

@@ -3,7 +3,7 @@ import RivuletSessions
 
 /// The dispatch of one request as one transaction.
 struct Dispatch: SessionAct {
-    let scope = SessionScope.usable
+    var scope: SessionScope { options.scope }
     let request: DispatchRequest
     let options: DispatchOptions
     /// The app's index in the counters of the loops.

@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
@@ -12,6 +13,8 @@ struct DispatchOptions: Sendable {
     let isMinimal: Bool
     /// The client's idempotency key.
     let key: String?
+    /// The caller with its permissions; nil on a server that asks for no credentials.
+    let sender: DispatchSender?
     /// The action and options of the request, without its body; an idempotency key is valid for one action and body
     /// only.
     private var action: String { "\(name) strict=\(isStrict)" }
@@ -23,12 +26,13 @@ struct DispatchOptions: Sendable {
     /// `known` are further query parameters of the resource; `action` contains their values.
     ///
     /// - Throws: 400 for an unknown query parameter, or a parameter or field that is malformed.
-    init(_ request: HTTPRequest, action: String, known: [String] = []) throws(Problem) {
+    init(_ request: HTTPRequest, _ permit: Permit, action: String, known: [String] = []) throws(Problem) {
         isStrict = try Query(request, known: known.isEmpty ? Self.known : Self.known + known).flag("strict")
         expected = try ExpectedCursors.parse(request.tags("if-match"))
         isMinimal = HTTPPreferences(request.headers.list(of: "prefer")).wantsMinimal
         key = try request.headers.list(of: "idempotency-key").map { (field) throws(Problem) in try Self.key(field) }
         name = action
+        sender = permit.sender
     }
 
     private static let known = ["strict"]
@@ -43,6 +47,9 @@ struct DispatchOptions: Sendable {
         }
         return key.text
     }
+
+    /// The sessions to which the request may dispatch: a caller that may create none needs a stored one.
+    var scope: SessionScope { sender?.mayCreate == false ? .stored : .usable }
 
     /// The claim of the request; nil if it has no key.
     func claim(body: [UInt8], _ fingerprints: RequestFingerprints) -> IdempotencyClaim? {
@@ -69,12 +76,18 @@ struct DispatchOptions: Sendable {
         render: @escaping @Sendable (DispatchAnswer) -> [UInt8]
     ) -> IdempotencyClaim {
         IdempotencyClaim(
-            key: key,
+            key: scoped(key),
+            name: key,
             fingerprint: fingerprints.fingerprint(of: action, body),
             isOfThis: { [action] in fingerprints.mayBe($0, of: action, body) },
             render: render
         )
     }
+
+    /// The key with the caller's name before it, so that no caller gets the answer to another caller's request.
+    ///
+    /// A key without a caller does not begin with a line feed.
+    private func scoped(_ key: String) -> String { sender?.caller.me.map { "\n\($0)\n\(key)" } ?? key }
 
     /// The field that names the applied preference.
     static let minimalApplied = HTTPField("Preference-Applied", "return=minimal")

@@ -5,6 +5,7 @@ import RivuletHTTP
 /// The template of the OpenAPI document describes each of them. Source: <Documentation/HTTP.md#resources>.
 enum Resource: CaseIterable, Sendable {
     case health, readiness, metrics, openAPI, problems, problem, file
+    case caller, resourceMetadata
     case apps, app, types
     case sessions, session, state, events, changes
     case reset, restore, fork
@@ -23,6 +24,8 @@ enum Resource: CaseIterable, Sendable {
         case .problems: "/problems"
         case .problem: "/problems/{problem}"
         case .file: "/{file}"
+        case .caller: "/v1/me"
+        case .resourceMetadata: "/.well-known/oauth-protected-resource"
         case .apps: "/v1/apps"
         case .app: "/v1/apps/{app}"
         case .types: "/v1/apps/{app}/types.d.ts"
@@ -55,7 +58,7 @@ enum Resource: CaseIterable, Sendable {
     var methods: MethodSet {
         switch self {
         case .health, .readiness, .metrics, .openAPI, .problems, .problem, .file, .streams: .reading
-        case .apps, .app, .types, .views, .view: .reading
+        case .apps, .app, .types, .views, .view, .caller, .resourceMetadata: .reading
         case .stream: [.reading, .patch, .delete]
         case .state: [.reading, .put]
         case .changes, .viewChanges, .storeEvents, .valueChanges: .get

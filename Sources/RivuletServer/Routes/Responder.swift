@@ -27,6 +27,12 @@ struct Responder {
         }
     }
 
+    /// Returns a function that runs a job on this loop; any thread may call it.
+    var onLoop: @Sendable (_ job: @escaping @Sendable (Responder) -> Void) -> Void {
+        let loopBound = LoopBound(self, to: server.core.loop)
+        return { job in loopBound.postReply { job($0) } }
+    }
+
     /// Returns the reply closure for storage; the response is made and sent on this loop.
     ///
     /// Storage calls the closure once, on any thread.

@@ -11,6 +11,10 @@ enum Route: Hashable, Sendable {
     case metrics
     /// The description of all resources.
     case openAPI
+    /// The caller itself: its name and its grants.
+    case caller
+    /// The description of the server for clients that get tokens.
+    case resourceMetadata
     case apps
     case app(String)
     /// The app's TypeScript types.
@@ -52,6 +56,8 @@ enum Route: Hashable, Sendable {
         case .readiness: .readiness
         case .metrics: .metrics
         case .openAPI: .openAPI
+        case .caller: .caller
+        case .resourceMetadata: .resourceMetadata
         case .apps: .apps
         case .app: .app
         case .types: .types
@@ -84,7 +90,9 @@ enum Route: Hashable, Sendable {
     /// The name of the app to which the resource belongs; nil if it belongs to none.
     var app: String? {
         switch self {
-        case .health, .readiness, .metrics, .openAPI, .problems, .problem, .apps, .streams, .stream, .file: nil
+        case .health, .readiness, .metrics, .openAPI, .problems, .problem, .apps, .streams, .stream, .file,
+            .caller, .resourceMetadata:
+            nil
         case .app(let name), .types(let name), .sessions(let name), .secret(let name, _): name
         case .session(let key), .state(let key, _), .events(let key), .views(let key, _), .changes(let key, _): key.app
         case .reset(let key), .restore(let key), .fork(let key): key.app
@@ -105,6 +113,7 @@ enum Route: Hashable, Sendable {
         case "readyz" where segments.count == 1: self = .readiness
         case "metrics" where segments.count == 1: self = .metrics
         case "openapi.json" where segments.count == 1: self = .openAPI
+        case ".well-known" where segments == [".well-known", "oauth-protected-resource"]: self = .resourceMetadata
         default: self = if let page = Self.problems(segments) { page } else { .file(try Self.filePath(segments)) }
         }
     }
@@ -134,6 +143,7 @@ enum Route: Hashable, Sendable {
 
     private static func resource(_ segments: ArraySlice<String>) throws(Problem) -> Route {
         var rest = segments
+        if segments.first == "me", segments.count == 1 { return .caller }
         if segments.first == "streams" { return try streams(segments.dropFirst()) }
         guard rest.popFirst() == "apps" else { throw unknown(segments) }
         guard let app = rest.popFirst() else { return .apps }

@@ -1,3 +1,4 @@
+import Crypto
 import FoundationEssentials
 public import RivuletSessions
 
@@ -46,8 +47,10 @@ public struct ServerOptions: Sendable {
     /// If it is false, this holds only for cookies of requests for which a trusted proxy says `X-Forwarded-Proto:
     /// https`.
     public var hasSecureCookies: Bool
-    /// The permission to listen on addresses that other machines reach, although the server asks for no credentials.
+    /// The permission to serve other machines although the server asks for no credentials.
     public var access: ServerAccess
+    /// The files with the keys and rules for callers; nil if the server asks no client for a credential.
+    public var credentials: CredentialFiles?
     /// The hosts that requests may name: `a.example`, or `.b.example` for all subdomains.
     ///
     /// IP addresses, `localhost`, `*.localhost`, the machine's name and the public URL's host need no entry. A request
@@ -83,6 +86,7 @@ public struct ServerOptions: Sendable {
         olderSecretKey: SecretKey? = nil,
         hasSecureCookies: Bool = false,
         access: ServerAccess = .protected,
+        credentials: CredentialFiles? = nil,
         allowedHosts: [String] = [],
         allowedOrigins: [String] = [],
         publicURL: String? = nil,
@@ -100,6 +104,7 @@ public struct ServerOptions: Sendable {
         self.olderSecretKey = olderSecretKey
         self.hasSecureCookies = hasSecureCookies
         self.access = access
+        self.credentials = credentials
         self.allowedHosts = allowedHosts
         self.allowedOrigins = allowedOrigins
         self.publicURL = publicURL
@@ -119,8 +124,10 @@ public struct ServerOptions: Sendable {
         guard (1...Self.workersMax).contains(workers) else {
             throw ServerError("\(workers) workers are not possible; choose 1 to \(Self.workersMax)")
         }
-        try access.check(host: host)
         _ = try Doors(self, machineName: "")
+        try access.check(host: host, publicURL: publicURL, hasCredentials: credentials != nil)
+        // The secret only makes names of callers, which no check needs.
+        _ = try credentials?.read(secret: SymmetricKey(size: .bits256))
         _ = try PagePolicy.fields(contentSecurityPolicy)
         if let publicFolder { try FileStamp.checkFolder(publicFolder) }
     }

@@ -140,7 +140,7 @@ public final class StateServer: Sendable {
         let port = try listen(loops)
         var threads: [LoopThread] = []
         do {
-            try onSignals(of: loops[0], servers)
+            try onSignals(of: loops[0], servers, context.authentication)
             for loop in loops.dropFirst() { threads.append(try LoopThread(running: loop)) }
         } catch {
             loops[0].stopListening()
@@ -248,16 +248,23 @@ public final class StateServer: Sendable {
         }
     }
 
-    /// Handles the signals that stop the server, and ignores signals that would end the process without a drain.
-    private func onSignals(of loop: EventLoop, _ servers: [LoopBound<ServerLoop>]) throws {
+    /// Handles the signals that stop the server or reload its credentials, and ignores signals that would end the
+    /// process without a drain.
+    private func onSignals(
+        of loop: EventLoop,
+        _ servers: [LoopBound<ServerLoop>],
+        _ authentication: Authentication?
+    ) throws {
         let logger = logger
-        for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP")] {
-            // A process started by `nohup` outlives its terminal, so SIGHUP stays ignored.
-            if signal == SIGHUP, ProcessSignals.isIgnored(signal) { continue }
+        for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")] {
             try loop.onSignal(signal) {
                 logger.info("stopping", metadata: ["signal": "\(name)"])
                 for server in servers { server.post { $0.drainAndStop() } }
             }
+        }
+        try loop.onSignal(SIGHUP) {
+            guard let authentication else { return logger.notice("SIGHUP: there are no credentials to read again") }
+            authentication.reload()
         }
         for signal in [SIGUSR1, SIGUSR2, SIGALRM] { ProcessSignals.ignoreUnlessHandled(signal) }
     }

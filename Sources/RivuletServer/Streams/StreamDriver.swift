@@ -133,7 +133,8 @@ final class StreamDriver {
         OpenStream.Facts(
             token: UInt64.random(in: .min ... .max),
             opened: WallClock.milliseconds(),
-            expires: now + lifetime(),
+            expires: now + min(lifetime(), connection.request?.identity?.remainingMilliseconds ?? .max),
+            identity: connection.request?.identity,
             isCompressed: connection.takesGzip,
             isChunked: connection.takesChunks
         )
@@ -293,7 +294,12 @@ final class StreamDriver {
     /// Sends a comment to a quiet stream, and `bye` to an expired one.
     func deadlineDidPass(_ stream: OpenStream, on connection: ClientConnection, now: UInt64) {
         guard due(stream) <= now else { return watch(connection) }
-        guard stream.facts.expires > now else { return close(connection, because: .expired) }
+        guard stream.facts.expires > now else {
+            return close(
+                connection,
+                because: stream.facts.identity?.remainingMilliseconds == 0 ? .tokenExpired : .expired
+            )
+        }
         defer { watch(connection) }
         // A stream that has not taken everything has bytes on the way already, so it is not quiet.
         guard core.transport.unsentBytes(connection.id) == 0 else {

@@ -1,4 +1,5 @@
 import DequeModule
+import RivuletAuth
 import RivuletEventLoop
 import RivuletJSON
 import RivuletSessions
@@ -15,6 +16,8 @@ final class OpenStream {
         let opened: Int64
         /// The time of its `bye`, in milliseconds of the loop's clock.
         let expires: UInt64
+        /// Its caller; nil on a server that asks for no credentials.
+        let identity: Identity?
         /// True if its body is compressed with gzip.
         let isCompressed: Bool
         /// True if its body is chunked; a body of HTTP/1.0 lasts until the close.

@@ -1,3 +1,4 @@
+package import RivuletAccess
 import RivuletBase
 package import RivuletEngine
 package import RivuletJSON
@@ -37,6 +38,10 @@ package protocol HostedApp: Sendable {
     ///
     /// With `wildcards` a token `*` stands for any one token.
     func accepts(_ path: JSONPointer, view: String?, wildcards: Bool) -> Bool
+    /// True if the app has a rule of its own for callers.
+    var hasAccessRule: Bool { get }
+    /// Returns what a caller may do with a session, as the app's own rule has it.
+    func access(of caller: Caller, to session: String, granted: Access) -> Access
     /// The resources that all sessions share.
     var shared: SharedResources { get }
     /// The names of the app's views, in the order of their declaration.
@@ -95,10 +100,13 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
     private let epochs: VisibleEpoch
     private let acceptedPaths = AcceptedPaths()
     private let migrations: MigrationSearch
+    /// The definition, if it has a rule for callers.
+    private let guardian: (any GuardedApp)?
     package let shared: SharedResources
 
     package init(_ definition: Definition) {
         name = definition.name
+        guardian = definition as? any GuardedApp
         engine = EventEngine(definition)
         epochs = VisibleEpoch(definition)
         migrations = MigrationSearch(app: definition.name) { key, stored in
@@ -108,6 +116,12 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
     }
 
     package var sessionPolicy: SessionPolicy { engine.definition.sessionPolicy }
+
+    package var hasAccessRule: Bool { guardian != nil }
+
+    package func access(of caller: Caller, to session: String, granted: Access) -> Access {
+        guardian?.access(of: caller, to: session, granted: granted) ?? granted
+    }
 
     package func accepts(_ path: JSONPointer) -> Bool {
         accepts(path, view: nil, wildcards: false)

@@ -16,13 +16,22 @@ package struct DispatchRequest: Sendable {
     package let boundPath: JSONPointer?
     /// True if the dispatch is refused when a wrapper would change a value.
     package let isStrict: Bool
+    /// The caller with its permissions; nil on a server that asks for no credentials.
+    package let sender: DispatchSender?
 
-    package init(body: [UInt8], boundPath: JSONPointer? = nil, expected: [Cursor] = [], isStrict: Bool = false) {
+    package init(
+        body: [UInt8],
+        boundPath: JSONPointer? = nil,
+        expected: [Cursor] = [],
+        isStrict: Bool = false,
+        sender: DispatchSender? = nil
+    ) {
         self.body = body
         self.boundPath = boundPath
         engineEvent = nil
         self.expected = expected
         self.isStrict = isStrict
+        self.sender = sender
     }
 
     /// True if the body, which is JSON, is an array of events.
@@ -31,11 +40,17 @@ package struct DispatchRequest: Sendable {
     }
 
     /// Makes a request for an event of the engine; the body is the event's form in the log.
-    package init(_ event: EngineEvent, expected: [Cursor] = [], isStrict: Bool = false) {
+    package init(
+        _ event: EngineEvent,
+        expected: [Cursor] = [],
+        isStrict: Bool = false,
+        sender: DispatchSender? = nil
+    ) {
         body = event.json
         engineEvent = event
         boundPath = nil
         self.expected = expected
         self.isStrict = isStrict
+        self.sender = sender
     }
 }

@@ -1,7 +1,9 @@
 /// A client's idempotency key for one dispatch, the fingerprint of its request, and the form of its answer.
 package struct IdempotencyClaim: Sendable {
-    /// The key; unique within its session for as long as idempotency records are kept.
+    /// The key with its caller; unique within its session for as long as idempotency records are kept.
     package let key: String
+    /// The key as the client sent it, for refusals and for the log.
+    package let name: String
     /// A hash of everything that identifies the request.
     package let fingerprint: [UInt8]
     /// Returns true if a stored fingerprint may be of the same request; an earlier version of the server may have made
@@ -10,14 +12,17 @@ package struct IdempotencyClaim: Sendable {
     /// Renders the bytes of the answer, which the first request and every retry get.
     package let render: @Sendable (DispatchAnswer) -> [UInt8]
 
-    /// Describes a claim; without `isOfThis`, a kept fingerprint must be equal to `fingerprint`.
+    /// Describes a claim; without `name`, the key is the name, and without `isOfThis`, a kept fingerprint must be equal
+    /// to `fingerprint`.
     package init(
         key: String,
+        name: String? = nil,
         fingerprint: [UInt8],
         isOfThis: (@Sendable (_ kept: [UInt8]) -> Bool)? = nil,
         render: @escaping @Sendable (DispatchAnswer) -> [UInt8]
     ) {
         self.key = key
+        self.name = name ?? key
         self.fingerprint = fingerprint
         self.isOfThis = isOfThis ?? { $0 == fingerprint }
         self.render = render

@@ -49,7 +49,7 @@ extension Session {
         switch found {
         case .failure(let error): finish(.failure(error))
         case .success(let kept?):
-            guard claim.isOf(kept) else { return finish(.failure(.keyReused(claim.key))) }
+            guard claim.isOf(kept) else { return finish(.failure(.keyReused(claim.name))) }
             finish(.success(OnceAnswer(body: kept.body, isReplay: true, isDurable: true)))
         case .success(nil): dispatch(request, keeping: claim, finish)
         }
@@ -63,7 +63,7 @@ extension Session {
     ) {
         // The client gets exactly the bytes that storage keeps.
         var body: [UInt8] = []
-        let recorder = IdempotencyRecorder(commandID: claim.key) { [environment] answer in
+        let recorder = IdempotencyRecorder(commandID: claim.name) { [environment] answer in
             body = claim.render(answer)
             let time = environment.wallClock()
             return IdempotencyRecord(id: claim.key, time: time, fingerprint: claim.fingerprint, body: body)

@@ -16,8 +16,8 @@ struct SessionIdempotency {
             throw .overloaded("idempotency keys under way in session \(key.id)")
         }
         switch ledger.claim(claim.key, fingerprint: claim.fingerprint) {
-        case .underWay: throw .keyUnderWay(claim.key)
-        case .reused: throw .keyReused(claim.key)
+        case .underWay: throw .keyUnderWay(claim.name)
+        case .reused: throw .keyReused(claim.name)
         case nil: return
         }
     }

@@ -30,6 +30,8 @@ final class PendingDispatch {
     /// The outcome of the reduction.
     struct Outcome {
         var changes: [StateChange] = []
+        /// The changes that the sender may see; nil for all of them.
+        var shown: [StateChange]?
         /// True if the log entry has exactly these changes, in the form that clients see.
         var isLoggedAsAnswered = false
         var coercions: [Coercion] = []
@@ -48,6 +50,8 @@ final class PendingDispatch {
         ///
         /// A dispatch with a mismatch changes nothing, and is refused once the state that was compared is visible.
         var mismatch: CursorMismatch?
+        /// The caller, if it may see a part of the state only.
+        var sender: DispatchSender?
     }
 
     init(

@@ -3,7 +3,8 @@ import RivuletJSON
 
 /// A dispatch that waits for its turn to be reduced.
 final class QueuedDispatch {
-    let input: Input
+    /// The app's rule may replace the events that a client sent.
+    var input: Input
     /// True if the sender sent an array; a rejection then has the index of the rejected event.
     let isArray: Bool
     /// The expected cursors; the session's position must match one of them.
@@ -12,6 +13,8 @@ final class QueuedDispatch {
     let expected: [Cursor]
     /// True if the dispatch is refused when a wrapper would change a value.
     let isStrict: Bool
+    /// The caller; nil on a server that asks for no credentials, and for events of the app itself.
+    let sender: DispatchSender?
     /// Makes the idempotency record of the answer; nil if the sender sent no idempotency key.
     let recorder: IdempotencyRecorder?
     /// The effect that dispatched it; nil for a dispatch from outside.
@@ -33,6 +36,7 @@ final class QueuedDispatch {
         isArray: Bool = false,
         expected: [Cursor] = [],
         isStrict: Bool = false,
+        sender: DispatchSender? = nil,
         recorder: IdempotencyRecorder? = nil,
         source: EffectSource? = nil,
         bodyBytes: Int = 0,
@@ -42,6 +46,7 @@ final class QueuedDispatch {
         self.isArray = isArray
         self.expected = expected
         self.isStrict = isStrict
+        self.sender = sender
         self.recorder = recorder
         self.source = source
         self.bodyBytes = bodyBytes

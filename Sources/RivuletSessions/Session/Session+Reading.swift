@@ -1,3 +1,4 @@
+package import RivuletAccess
 package import RivuletJSON
 
 extension Session {
@@ -98,19 +99,19 @@ extension Session {
         )
     }
 
-    /// Returns the view object `name`, or all view objects by their names if `name` is nil.
-    package func readView(_ name: String?) -> Result<StateAnswer, SessionError> {
+    /// Returns the view object `name`, or all `granted` view objects by their names if `name` is nil.
+    package func readView(_ name: String?, among granted: NameSet = .all) -> Result<StateAnswer, SessionError> {
         recordUse()
-        guard let name else { return .success(StateAnswer(cursor: standing.cursor, value: allViews())) }
+        guard let name else { return .success(StateAnswer(cursor: standing.cursor, value: allViews(granted))) }
         guard let view = view(name) else { return .failure(.noView(name)) }
         let value = state.document(ofView: view).json(.root) ?? []
         return .success(StateAnswer(cursor: standing.cursor, value: value))
     }
 
-    private func allViews() -> [UInt8] {
+    private func allViews(_ granted: NameSet) -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         writer.beginObject()
-        for name in state.viewNames {
+        for name in state.viewNames where granted.contains(name) {
             guard let json = view(name).flatMap({ state.document(ofView: $0).json(.root) }) else { continue }
             writer.key(name)
             writer.raw(json)

@@ -231,6 +231,7 @@ package final class Session {
                     isArray: request.isArray,
                     expected: request.expected,
                     isStrict: request.isStrict,
+                    sender: request.sender,
                     recorder: recorder,
                     bodyBytes: bytes,
                     reply: reply
@@ -303,14 +304,15 @@ package final class Session {
         if !dispatch.expected.isEmpty, let mismatch = machine.mismatch(with: dispatch.expected) {
             return refuse(dispatch, mismatch)
         }
-        let events: DecodedEvents
+        let decoded: DecodedEvents
         switch dispatch.input {
-        case .events(let decoded): events = decoded
+        case .events(let events): decoded = events
         case .replacement(let replacement): return replace(by: replacement, dispatch)
         }
         let start = environment.slowEvents?.begin()
-        defer { if let start { reduced(events, since: start) } }
+        defer { if let start { reduced(decoded, since: start) } }
         do throws(SessionError) {
+            let events = try admitted(decoded, of: dispatch)
             let step = try apply(events, of: dispatch)
             let size = try size(of: step.state, after: step.recording.changes, from: machine.head)
             machine.accept(try pending(dispatch, step, size: size))
@@ -331,13 +333,17 @@ package final class Session {
     private func refuse(_ dispatch: QueuedDispatch, _ mismatch: CursorMismatch) {
         machine.releaseDocument(of: dispatch)
         guard !machine.refuse(dispatch, mismatch) else { return }
-        reply(to: dispatch.reply, mismatch)
+        reply(to: dispatch.reply, mismatch, dispatch.sender)
     }
 
     /// Refuses a dispatch that expects another cursor; the refusal includes the current state, with which the client
     /// can try again.
-    private func reply(to reply: @escaping SessionReply<DispatchAnswer>, _ mismatch: CursorMismatch) {
-        read(.root) { current in
+    func reply(
+        to reply: @escaping SessionReply<DispatchAnswer>,
+        _ mismatch: CursorMismatch,
+        _ sender: DispatchSender?
+    ) {
+        readShown(to: sender) { current in
             switch current {
             case .success(let state): reply(.failure(.precondition(mismatch, current: state)))
             case .failure(let error): reply(.failure(error))
@@ -364,7 +370,9 @@ package final class Session {
         if step.recording.hasUnaddressableID {
             throw .body(JSONError(kind: .mismatch, detail: "an element's id cannot have a NUL, which no URL can carry"))
         }
-        if dispatch.isStrict, !step.recording.coercions.isEmpty { throw .coerced(step.recording.coercions) }
+        if dispatch.isStrict, !step.recording.coercions.isEmpty {
+            throw .coerced(step.recording.coercions.shown(to: dispatch.sender))
+        }
     }
 
     /// Returns the size of a state after an event's changes.
@@ -412,6 +420,7 @@ package final class Session {
     ) throws(SessionError) -> PendingDispatch {
         let persists = dispatch.persists
         let placement = machine.placement(of: step.recording, persists: persists)
+        let shown = shown(step, to: dispatch.sender)
         let pending = PendingDispatch(
             state: step.state,
             position: placement.position,
@@ -422,8 +431,9 @@ package final class Session {
             },
             outcome: PendingDispatch.Outcome(
                 changes: step.recording.changes,
-                isLoggedAsAnswered: placement.isLoggedAsAnswered,
-                coercions: step.recording.coercions,
+                shown: shown,
+                isLoggedAsAnswered: placement.isLoggedAsAnswered && shown == nil,
+                coercions: step.recording.coercions.shown(to: dispatch.sender),
                 hasOmittedWrite: step.recording.hasOmittedWrite,
                 persists: persists,
                 effects: step.effects,
@@ -469,27 +479,6 @@ package final class Session {
         guard kept.byteCount <= bytesMax else { throw .storage(.tooLarge(limitBytes: bytesMax)) }
         idempotency.didKeep(kept)
         return kept
-    }
-
-    // MARK: - Publishing
-
-    /// Sends the changes of a dispatch that is now visible to the streams, acknowledges it, then begins its effects.
-    private func publish(_ dispatch: PendingDispatch, over old: SessionTimeline.Seen) {
-        let outcome = dispatch.outcome
-        // The change goes to the streams first: the snapshot of a client that subscribes after the answer already has
-        // it. The answer is written at once; stream events are written at the end of the event loop's turn. If only one
-        // stream has events, its event loop writes them before the answer.
-        if dispatch.isVisible { streams.publish(outcome.changes, over: old, standing) }
-        if let mismatch = outcome.mismatch {
-            reply(to: dispatch.reply, mismatch)
-        } else {
-            dispatch.reply(.success(answer(to: dispatch)))
-        }
-        if let effects = outcome.effects { begin(effects, chain: outcome.chain) }
-    }
-
-    private func answer(to dispatch: PendingDispatch) -> DispatchAnswer {
-        machine.answer(to: dispatch, survivesPowerLoss: environment.storage.capabilities.survivesPowerLoss)
     }
 }
 

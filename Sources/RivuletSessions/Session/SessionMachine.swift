@@ -194,7 +194,7 @@ struct SessionMachine: ~Copyable {
         }
         commits.append(
             timeline.unchanged(
-                outcome: PendingDispatch.Outcome(mismatch: mismatch),
+                outcome: PendingDispatch.Outcome(mismatch: mismatch, sender: dispatch.sender),
                 bodyBytes: dispatch.bodyBytes,
                 reply: dispatch.reply
             )
@@ -261,7 +261,7 @@ struct SessionMachine: ~Copyable {
                 hasUnlogged: !dispatch.unlogged.isEmpty
             ),
             isDurable: dispatch.outcome.persists && survivesPowerLoss,
-            changes: dispatch.outcome.changes,
+            changes: dispatch.outcome.shown ?? dispatch.outcome.changes,
             changesJSON: dispatch.outcome.isLoggedAsAnswered ? dispatch.entry?.changes : nil,
             coerced: dispatch.outcome.coercions
         )

@@ -1,3 +1,4 @@
+package import RivuletAccess
 package import RivuletJSON
 package import RivuletStores
 
@@ -34,9 +35,12 @@ package protocol HostedStore: Sendable {
     /// Waits until the items are loaded.
     func load(_ reply: @escaping SharedReply<Void>)
 
-    /// Reads at most `limit` items in the store's order, after the item `after`, or from the first item if `after` is
-    /// nil.
-    func read(after: String?, limit: Int, reply: @escaping SharedReply<StorePage>)
+    /// Returns the form of an identifier under which the store keeps its item.
+    func canonical(_ id: String) -> String
+
+    /// Reads at most `limit` of the granted items in the store's order, after the item `after`, or from the first item
+    /// if `after` is nil.
+    func read(after: String?, limit: Int, among granted: ItemMask, reply: @escaping SharedReply<StorePage>)
 
     /// Reads one item.
     func read(_ id: String, reply: @escaping SharedReply<ItemAnswer>)

@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletBase
 import RivuletJSON
 import RivuletStores
@@ -25,26 +26,33 @@ struct StoreHost<Item: StorableItem>: HostedStore {
 
     func load(_ reply: @escaping SharedReply<Void>) { whenLoaded(reply) {} }
 
-    func read(after: String?, limit: Int, reply: @escaping SharedReply<StorePage>) {
-        whenLoaded(reply) { () throws(SharedError) in try page(after: after, limit: limit) }
+    func canonical(_ id: String) -> String { store.canonicalIdentifier(id) }
+
+    func read(after: String?, limit: Int, among granted: ItemMask, reply: @escaping SharedReply<StorePage>) {
+        whenLoaded(reply) { () throws(SharedError) in try page(after: after, limit: limit, among: granted) }
     }
 
-    private func page(after: String?, limit: Int) throws(SharedError) -> StorePage {
+    private func page(after: String?, limit: Int, among granted: ItemMask) throws(SharedError) -> StorePage {
+        // An item that is not granted is not to be told from an item that does not exist.
+        if let after, !granted.contains(canonical(after)) { throw .pageGone(after: after) }
         let found = store.machine.withLock { machine in
             let start = after.map { machine.contents.position(of: store.canonicalIdentifier($0)).map { $0 + 1 } } ?? 0
-            let items = start.map { machine.contents.items(from: $0, limit: limit) }
+            let items = start.map { machine.contents.items(from: $0, limit: granted.isAll ? limit : .max) }
             return (
                 version: machine.version, items: items, rest: machine.contents.count - (start ?? 0),
                 damaged: machine.contents.damaged.count
             )
         }
-        guard let items = found.items else { throw .pageGone(after: after ?? "") }
+        guard let all = found.items else { throw .pageGone(after: after ?? "") }
+        let shown = granted.isAll ? all : all.filter { granted.contains($0[keyPath: store.cacheIdentifier]) }
+        let rest = granted.isAll ? found.rest : shown.count
+        let items = shown.prefix(limit)
         var writer = JSONWriter(capacity: 4_096, includesTransient: false)
         writer.beginObject()
         writer.key("version")
         writer.integer(found.version)
-        let end = ItemList.write(items[...], into: &writer)
-        if end > 0, end < found.rest {
+        let end = ItemList.write(items, into: &writer)
+        if end > 0, end < rest {
             writer.key("next")
             writer.string(items[end - 1][keyPath: store.cacheIdentifier])
         }

@@ -25,6 +25,8 @@ extension SessionError: LoggableError {
         case .stateFull(_, let limitBytes): "the state would be larger than \(limitBytes) bytes as JSON (stateBytesMax)"
         case .body: "the event does not decode"
         case .internalEvent: "the event is @Internal, and a client sent it"
+        case .denied: "the app's rule for callers refused the event"
+        case .notGranted: "the caller's grants do not name the event"
         case .coerced: "a wrapper would change a value"
         case .unrepresentableNumber: "the state would hold a number that JSON has no form for"
         case .draining: "the server is stopping"

@@ -15,6 +15,10 @@ package enum SessionError: Error, Sendable {
     case body(JSONError)
     /// The event with this name is the app's own, and no client may dispatch it; `index` is its index in an array.
     case internalEvent(name: String, index: Int?)
+    /// The caller's grants do not name this event; `index` is its index in an array.
+    case notGranted(event: String, index: Int?)
+    /// The app's rule for callers refused the event, with this reason; `index` is its index in an array.
+    case denied(String, index: Int?)
     /// The reducer rejected the event, with this message.
     case rejected(String)
     /// The reducer rejected this event of an array.

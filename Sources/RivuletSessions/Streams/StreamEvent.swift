@@ -15,16 +15,22 @@ package final class StreamEvent: Sendable {
     /// The reason why a stream ends.
     package enum ByeReason: String, CaseIterable, Sendable {
         case deleted, draining, expired, limit, revoked, slow, unavailable
+        case tokenExpired = "token-expired"
 
         /// True if the client is to reconnect.
-        package var reconnects: Bool { self != .deleted && self != .revoked }
+        package var reconnects: Bool {
+            switch self {
+            case .deleted, .revoked: false
+            case .draining, .expired, .limit, .slow, .unavailable, .tokenExpired: true
+            }
+        }
 
         /// The range of the delay before a client reconnects, in milliseconds.
         ///
         /// Each stream gets a random delay, so that clients do not reconnect all at once.
         var delays: ClosedRange<Int> {
             switch self {
-            case .deleted, .revoked: 0...0
+            case .deleted, .revoked, .tokenExpired: 0...0
             case .expired: 0...1_000
             case .draining, .slow: 500...2_500
             case .unavailable: 2_000...5_000

@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletEngine
 import RivuletJSON
 import RivuletObservation
@@ -34,6 +35,12 @@ protocol SessionState: AnyObject {
     /// Decodes the events of a request; if the request has a bound path, the path's binding makes the event from the
     /// body.
     func decode(_ request: DispatchRequest, eventsMax: Int) throws(SessionError) -> DecodedEvents
+    /// True if the app has a rule of its own for callers.
+    var isGuarded: Bool { get }
+    /// Returns a caller's events as the app's rule admits them.
+    ///
+    /// - Throws: A `DeniedEvent` for the first event that the rule refuses, or the rule's own error.
+    func admit(_ events: DecodedEvents, from caller: Caller, to state: OpaqueBox) throws -> DecodedEvents
     /// Applies events to a copy of the state.
     ///
     /// No value of the state itself changes. If `settles` is true, the state first completes the bookkeeping that its

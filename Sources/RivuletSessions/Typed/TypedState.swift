@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletBase
 import RivuletEngine
 import RivuletJSON
@@ -17,11 +18,16 @@ final class TypedState<Definition: AppDefinition>: SessionState {
     /// The box from which the boxes of single events are copied.
     private var eventBox: TypedBox<Event>?
     private weak var effectHost: (any SessionEffectHost)?
+    /// The app's rule for callers; nil if it has none.
+    private let guardian: (any GuardedApp<State, Event>)?
 
     init(_ engine: EventEngine<Definition>, effects surroundings: EffectSurroundings) {
         self.engine = engine
         self.surroundings = surroundings
+        guardian = engine.definition as? any GuardedApp<State, Event>
     }
+
+    var isGuarded: Bool { guardian != nil }
 
     private func state(_ box: OpaqueBox) -> TypedBox<State> { box.opened(as: State.self) }
 
@@ -49,6 +55,10 @@ final class TypedState<Definition: AppDefinition>: SessionState {
         if let index = internalIndex(of: events) {
             let name = event(index, of: events).eventName
             throw .internalEvent(name: name, index: request.isArray ? index : nil)
+        }
+        if let granted = request.sender?.events, let index = ungrantedIndex(of: events, granted) {
+            let name = event(index, of: events).eventName
+            throw .notGranted(event: name, index: request.isArray ? index : nil)
         }
         events.records = decoded.records
         return events
@@ -113,6 +123,25 @@ final class TypedState<Definition: AppDefinition>: SessionState {
             return events.box.opened(as: [Event].self).value.firstIndex { $0.isInternal }
         }
         return events.box.opened(as: Event.self).value.isInternal ? 0 : nil
+    }
+
+    /// Returns the index of the first event that a caller's grants do not name; nil if they name all.
+    private func ungrantedIndex(of events: DecodedEvents, _ granted: NameSet) -> Int? {
+        if granted.isAll { return nil }
+        return (0..<events.count).first { !granted.contains(event($0, of: events).eventName) }
+    }
+
+    func admit(_ events: DecodedEvents, from caller: Caller, to state: OpaqueBox) throws -> DecodedEvents {
+        guard let guardian else { return events }
+        let state = self.state(state).value
+        let admitted = try (0..<events.count).map { index in
+            do {
+                return try guardian.admit(event(index, of: events), from: caller, state: state)
+            } catch let denied as AccessDenied {
+                throw DeniedEvent(index: index, reason: denied.description)
+            }
+        }
+        return admitted.count == 1 ? decoded(admitted[0]) : decoded(admitted)
     }
 
     func apply(_ events: DecodedEvents, to state: OpaqueBox, settles: Bool) throws -> SessionStep {

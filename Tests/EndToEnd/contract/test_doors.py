@@ -30,7 +30,7 @@ def raw(server, *head):
 def guarded(tmp_path_factory):
     """A server with a public URL, allowed hosts, allowed pages, and trusted proxies."""
     options = ["--allowed-hosts", "a.example, .b.example", "--allowed-origins", f"{PAGE},https://*.b.example",
-               "--public-url", "https://rivulet.example", "--trusted-proxies", "127.0.0.0/8,::1"]  # fmt: skip
+               "--public-url", "https://rivulet.example", "--trusted-proxies", "127.0.0.0/8,::1", "--open"]  # fmt: skip
     with Server(tmp_path_factory.mktemp("guarded") / "data", arguments=options) as server:
         yield server
         assert server.stop() == 0, server.log_text()
@@ -70,7 +70,7 @@ def test_a_host_with_a_dot_at_the_end_is_suggested_in_the_form_of_the_option(gua
 
 
 def test_a_public_url_with_a_dot_at_the_end_is_served(serve):
-    server = serve(None, arguments=["--public-url", "https://rivulet.example."])
+    server = serve(None, arguments=["--public-url", "https://rivulet.example.", "--open"])
     for host in ("rivulet.example", "rivulet.example.:443"):
         assert lines(server, "GET /v1/apps HTTP/1.1", f"Host: {host}").status == 200
 

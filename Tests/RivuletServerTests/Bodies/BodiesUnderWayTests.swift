@@ -7,6 +7,8 @@ import Testing
 @testable import RivuletServer
 
 @Suite struct BodiesUnderWayTests {
+    private static let request = AdmittedRequest(route: .apps, permit: .everything)
+
     private let id = ConnectionID(slot: 0, generation: 1)
 
     /// The bodies at 0 ms.
@@ -14,7 +16,7 @@ import Testing
     /// One of them has 10,000 bytes.
     private func begun() -> BodiesUnderWay {
         var bodies = BodiesUnderWay()
-        bodies.begin(id, BodiesUnderWay.Body(.apps, .length(10_000), now: 0))
+        bodies.begin(id, BodiesUnderWay.Body(Self.request, .length(10_000), now: 0))
         return bodies
     }
 
@@ -44,7 +46,7 @@ import Testing
         var bodies = BodiesUnderWay()
         let ids = (0..<8).map { ConnectionID(slot: $0, generation: 1) }
         for (index, id) in ids.enumerated() {
-            bodies.begin(id, BodiesUnderWay.Body(.apps, .length(10_000), now: UInt64((index * 5) % 8)))
+            bodies.begin(id, BodiesUnderWay.Body(Self.request, .length(10_000), now: UInt64((index * 5) % 8)))
         }
         let order = ids.indices.sorted { ($0 * 5) % 8 < ($1 * 5) % 8 }.map { ids[$0] }
         #expect(order != ids && bodies.stalled(.small, since: 7) == order)

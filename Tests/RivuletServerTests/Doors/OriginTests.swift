@@ -123,15 +123,17 @@ import Testing
     @Test(arguments: ["127.0.0.1", "127.255.0.1", "::1"]) func `a loopback address needs no option`(
         _ host: String
     ) throws {
-        try ServerAccess.protected.check(host: host)
+        try ServerAccess.protected.check(host: host, publicURL: nil, hasCredentials: false)
         #expect(!ServerAccess.isExposed(host))
     }
 
     @Test(arguments: ["0.0.0.0", "::", "192.168.1.7", "128.0.0.1", "fe80::1", "fe80::1%lo", "::2"])
     func `any other address needs an option`(_ host: String) throws {
-        let error = #expect(throws: ServerError.self) { try ServerAccess.protected.check(host: host) }
+        let error = #expect(throws: ServerError.self) {
+            try ServerAccess.protected.check(host: host, publicURL: nil, hasCredentials: false)
+        }
         #expect(error?.description.contains("--open") == true && error?.description.contains("\n") == false)
-        try ServerAccess.open.check(host: host)
+        try ServerAccess.open.check(host: host, publicURL: nil, hasCredentials: false)
         #expect(ServerAccess.isExposed(host))
     }
 }

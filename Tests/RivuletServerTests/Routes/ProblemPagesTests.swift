@@ -60,6 +60,7 @@ import Testing
         #expect(
             members == [
                 "errors": ["malformed-body", "invalid-body", "event-rejected", "coercion-refused"],
+                "errors needs": ["not-granted"],
                 "cursor value": ["precondition-failed"],
                 "oldest": ["version-gone"],
                 "trace_id": [

@@ -1,6 +1,7 @@
 // Owns short forms of requests to shared resources for tests.
 
 import Foundation
+import RivuletAccess
 import RivuletJSON
 import RivuletSessions
 import RivuletStores
@@ -13,7 +14,7 @@ private func answer<Value: Sendable>(_ ask: (@escaping SharedReply<Value>) -> Vo
 
 extension HostedStore {
     func page(after: String? = nil, limit: Int = 100) async throws -> StorePage {
-        try await answer { read(after: after, limit: limit, reply: $0) }
+        try await answer { read(after: after, limit: limit, among: .all, reply: $0) }
     }
 
     func item(_ id: String) async throws -> ItemAnswer { try await answer { read(id, reply: $0) } }

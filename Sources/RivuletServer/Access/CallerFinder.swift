@@ -1,0 +1,143 @@
+import RivuletAccess
+import RivuletAuth
+import RivuletEventLoop
+import RivuletHTTP
+import RivuletSessions
+import RivuletStores
+
+/// Finds the callers of one loop's requests by their credentials.
+///
+/// A credential is verified once. Two tables of fixed size keep the callers: one by the connection's slot, which
+/// compares the header's bytes, and one by the hash of the credential.
+final class CallerFinder {
+    private let core: LoopCore
+    private let authentication: Authentication
+    private var authenticator: Authenticator
+    private var generation: UInt64
+    private var cache = PrincipalCache()
+    /// The last credentials, by the slots of their connections.
+    private var memos: [CredentialMemo?] = Array(repeating: nil, count: memosMax)
+
+    /// The most credentials that a loop keeps by slots.
+    private static let memosMax = 1_024
+
+    /// Makes the finder of a loop; nil if the server asks for no credentials.
+    init?(_ core: LoopCore) {
+        guard let authentication = core.context.authentication else { return nil }
+        self.core = core
+        self.authentication = authentication
+        (authenticator, generation) = authentication.snapshot
+    }
+
+    /// Returns the caller of a request.
+    ///
+    /// `readsCookie` is false for resources that a page needs to get a new cookie.
+    ///
+    /// - Throws: 401 for a credential that is not valid, 400 for two of them or one in the URL.
+    func caller(
+        of request: HTTPRequest,
+        on connection: ClientConnection,
+        readsCookie: Bool
+    ) throws(Problem) -> Identity {
+        refresh()
+        let slot = Int(connection.id.slot) % Self.memosMax
+        if let memo = memos[slot], memo.isOf(request), !memo.identity.isExpired(at: Self.now) {
+            core.counters.authenticated(.ok)
+            return memo.identity
+        }
+        try Credentials.refuseInQuery(of: request)
+        let header = try Credentials.header(of: request)
+        let found =
+            if header == .none, readsCookie {
+                Credentials.cookie(of: request, isLoopback: connection.address.isLoopback)
+            } else {
+                header
+            }
+        switch found {
+        case .none:
+            core.counters.authenticated(.anonymous)
+            return authenticator.anonymous
+        case .malformed: throw refuse(.place)
+        case .token(let token):
+            let identity = try identity(of: token)
+            if header != .none { memos[slot] = CredentialMemo(request, identity) }
+            core.counters.authenticated(.ok)
+            return identity
+        }
+    }
+
+    private func identity(of token: [UInt8]) throws(Problem) -> Identity {
+        let now = Self.now
+        switch cache.find(token, at: now) {
+        case .identity(let identity): return identity
+        case .refused(let refusal) where !refusal.isOfUnknownKey: throw refuse(refusal)
+        case .refused, .unknown: break
+        }
+        do throws(CredentialRefusal) {
+            let identity = try verified(token, at: now)
+            cache.insert(identity, of: token)
+            return identity
+        } catch {
+            cache.insert(error, of: token, found: cache.generation, at: now)
+            throw refuse(error)
+        }
+    }
+
+    /// Verifies a token; a token with an unknown key causes a look at the files, which may have the key by now.
+    private func verified(_ token: [UInt8], at now: Int) throws(CredentialRefusal) -> Identity {
+        do throws(CredentialRefusal) {
+            return try authenticator.identify(token, at: now)
+        } catch {
+            guard error.isOfUnknownKey, authentication.lookForChanges(isUrgent: true) else { throw error }
+            refresh()
+            return try authenticator.identify(token, at: now)
+        }
+    }
+
+    private func refuse(_ refusal: CredentialRefusal) -> Problem {
+        core.counters.authenticated(.refused)
+        core.log.logRefusedCredential(refusal)
+        return .credentialRefused
+    }
+
+    /// Takes new keys and rules, and forgets the callers that were found under the old ones.
+    private func refresh() {
+        guard authentication.generation != generation else { return }
+        (authenticator, generation) = authentication.snapshot
+        cache.removeAll()
+        for slot in memos.indices { memos[slot] = nil }
+    }
+
+    /// The wall clock, in seconds since 1970.
+    private static var now: Int { Int(WallClock.milliseconds() / 1_000) }
+}
+
+/// The last header of a connection with a valid credential, and its caller.
+private struct CredentialMemo {
+    /// The most bytes of a header that is kept; a longer one is found by its hash.
+    static let bytesMax = 1_024
+
+    private let header: [UInt8]
+    let identity: Identity
+
+    /// Keeps the header of a request; nil for a longer one.
+    init?(_ request: HTTPRequest, _ identity: Identity) {
+        guard let header = request.headers.bytes(of: "authorization"), header.count <= Self.bytesMax else { return nil }
+        (self.header, self.identity) = (Array(header), identity)
+    }
+
+    /// True if the request has this header once, and none else of its name; no query with a credential is looked for.
+    func isOf(_ request: HTTPRequest) -> Bool {
+        request.query == nil && request.headers.isOnly("authorization", header)
+    }
+}
+
+extension CredentialRefusal {
+    /// True if a newer file may have the key.
+    fileprivate var isOfUnknownKey: Bool {
+        switch self {
+        case .keyID, .apiKeyID: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import RivuletAccess
+import RivuletAuth
+import RivuletHTTP
+import RivuletJSON
+import RivuletSessions
+
+extension Permit {
+    /// Returns the mask of a read.
+    ///
+    /// - Throws: 401 or 403 if the caller may not read any part of the value at the path.
+    func mask(
+        for action: Access.Action,
+        at path: JSONPointer,
+        of key: SessionKey
+    ) throws(Problem) -> PathMask {
+        guard case .limited(let permit) = self else { return .all }
+        let access = permit.access
+        let mask = action == .history ? access.history : access.reads
+        guard access.actions.contains(action), mask.intersects(path) else { throw denied(action, key) }
+        return mask
+    }
+
+    /// Returns the names of the views that the caller may read.
+    ///
+    /// - Throws: 401 or 403 if the named view is not one of them, or if the caller may read none.
+    func views(named name: String?, of key: SessionKey) throws(Problem) -> NameSet {
+        guard case .limited(let permit) = self else { return .all }
+        let views = permit.access.views
+        guard permit.access.actions.contains(.read), name.map(views.contains) ?? !views.isEmpty else {
+            throw denied(.read, key)
+        }
+        return views
+    }
+
+    /// Returns a stream's topic with the granted part of its paths, and true if a part is left out.
+    ///
+    /// - Throws: 401 or 403 if nothing is granted, or no single document for a stream of patches; 400 for more paths
+    ///   than `pathsMax`.
+    func topic(
+        _ asked: StreamTopic,
+        of key: SessionKey,
+        pathsMax: Int
+    ) throws(Problem) -> (topic: StreamTopic, isMasked: Bool) {
+        guard case .limited(let permit) = self, asked.view == nil else { return (asked, false) }
+        guard permit.access.allows(.read), let (paths, isNarrowed) = permit.access.reads.narrow(asked.paths) else {
+            throw denied(.read, key)
+        }
+        guard isNarrowed else { return (asked, false) }
+        guard asked.format == .changes || (paths.count == 1 && !paths[0].tokens.contains("*")) else {
+            throw denied(.read, key)
+        }
+        guard paths.count <= pathsMax else {
+            throw Problem(
+                .invalidQuery,
+                "the grants make \(paths.count) paths of these, and a stream takes at most \(pathsMax); ask for narrower paths"
+            )
+        }
+        let topic = StreamTopic(
+            paths: paths,
+            format: asked.format,
+            interval: asked.interval,
+            isRepathed: true
+        )
+        return (topic, true)
+    }
+
+    /// Checks that the caller may copy the session's whole state.
+    ///
+    /// - Throws: 401 or 403 for a caller that may read a part of it only.
+    func checkFork(of key: SessionKey, isPast: Bool) throws(Problem) {
+        guard case .limited(let permit) = self else { return }
+        guard permit.access.actions.contains(.read), permit.access.reads.isAll else { throw denied(.read, key) }
+        guard isPast else { return }
+        guard permit.access.actions.contains(.history), permit.access.history.isAll else {
+            throw denied(.history, key)
+        }
+    }
+
+    /// The caller of a dispatch, with the permissions that its session checks; nil without credentials.
+    var sender: DispatchSender? {
+        guard case .limited(let permit) = self else { return nil }
+        return DispatchSender(
+            permit.identity.caller,
+            events: permit.access.events,
+            reads: permit.access.actions.contains(.read) ? permit.access.reads : .none,
+            mayCreate: mayCreate
+        )
+    }
+
+    private func denied(_ action: Access.Action, _ key: SessionKey) -> Problem {
+        .denied(caller ?? .anonymous, Need(action, app: key.app, session: key.id))
+    }
+}
+
+extension ServerLoop {
+    /// Records the caller of a stream that is about to begin, and marks the answer if the mask leaves a part out.
+    func begin(_ permit: Permit, isMasked: Bool, _ exchange: Exchange) {
+        guard case .limited(let limited) = permit else { return }
+        connections[exchange.connection]?.amendRequest {
+            $0.identity = limited.identity
+            if isMasked { $0.fields.append(Response.isMasked) }
+        }
+    }
+}
+
+extension Response {
+    /// The field of an answer that leaves out what the caller may not read.
+    static let isMasked = HTTPField("Rivulet-Masked", "?1")
+}
+
+extension Permit {
+    /// Returns the sessions that a list may show; nil for all.
+    ///
+    /// - Throws: 401 or 403 if the caller may list none, or if its patterns have no beginning in common, so that the
+    ///   list would have to read the ids of others.
+    func listed(of app: String) throws(Problem) -> SessionPatterns? {
+        guard case .limited(let permit) = self else { return nil }
+        guard let patterns = permit.identity.grants.listPatterns(of: app), patterns.prefix != nil else {
+            throw .denied(permit.identity.caller, Need(.list, app: app))
+        }
+        return patterns.isAll ? nil : patterns
+    }
+}

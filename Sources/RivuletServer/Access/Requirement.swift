@@ -1,0 +1,56 @@
+import RivuletAccess
+import RivuletHTTP
+
+/// The permission that a method of a resource needs on a server with credentials.
+///
+/// Source: <Documentation/Security.md#permissions>.
+enum Requirement: Hashable, Sendable {
+    /// No permission: the resource has no data, or the caller's own only.
+    case nothing
+    /// Any valid credential, or the action `describe`.
+    case description
+    /// The action `operate`.
+    case operation
+    /// The stream's own caller, or the action `operate`; decided where the stream is found.
+    case stream
+    /// One of the actions, on the session.
+    case session([Access.Action])
+    /// The action, on at least one session of the app; its ids are decided by the endpoint.
+    case sessions(Access.Action)
+    /// The action, on the store.
+    case store(Access.Action)
+    /// The action, on the value.
+    case value(Access.Action)
+    /// The action, on the app.
+    case app(Access.Action)
+}
+
+extension Resource {
+    /// The permission that a method needs; the method is one of `methods`.
+    ///
+    /// The switch has no default, so a new resource needs a decision.
+    func requirement(for method: HTTPMethod) -> Requirement {
+        let isReading = method == .get || method == .head
+        return switch self {
+        case .health, .readiness, .problems, .problem, .file, .caller, .resourceMetadata: .nothing
+        case .apps, .app, .types, .openAPI: .description
+        case .metrics, .streams: .operation
+        case .stream: .stream
+        case .sessions: .sessions(isReading ? .list : .create)
+        case .session: .session([isReading ? .read : method == .delete ? .delete : .create])
+        // A past state needs `history`, which the endpoint checks.
+        case .state: .session(isReading ? [.read, .history] : [.dispatch])
+        case .events: .session([isReading ? .history : .dispatch])
+        case .changes, .views, .view, .viewChanges: .session([.read])
+        case .reset, .restore: .session([.restore])
+        case .fork: .session([.fork])
+        case .store, .item: .store(isReading ? .read : .write)
+        case .operations: .store(.write)
+        case .storeEvents: .store(.read)
+        case .value: .value(isReading ? .read : .write)
+        case .toggle: .value(.write)
+        case .valueChanges: .value(.read)
+        case .secret: .app(.secrets)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Crypto
+import Logging
+import RivuletAuth
+import RivuletSessions
+import RivuletStores
+import Synchronization
+
+/// The credentials of a running server: the present keys and rules, and their reload from the files.
+///
+/// Any thread may call it. Each loop keeps a copy of the present value, and looks at the number of the generation
+/// before it uses that copy.
+final class Authentication: Sendable {
+    /// The time between two looks at the files, in milliseconds.
+    static let lookInterval: Int64 = 60_000
+    /// The shortest time between two looks because of an unknown key, in milliseconds.
+    private static let unknownKeyInterval: Int64 = 1_000
+
+    private struct Files {
+        var stamps: [FileStamp?]
+        /// The time of the last look, in milliseconds since 1970.
+        var looked: Int64
+    }
+
+    private let files: CredentialFiles
+    private let secret: SymmetricKey
+    private let logger: Logger
+    private let state: Mutex<Files>
+    private let current: Mutex<Authenticator>
+    private let generationNumber = Atomic<UInt64>(0)
+
+    /// Reads the files.
+    ///
+    /// - Throws: a `ServerError` that names the file and the remedy.
+    init(_ files: CredentialFiles, secret: SymmetricKey, logger: Logger) throws(ServerError) {
+        (self.files, self.secret, self.logger) = (files, secret, logger)
+        // The stamps come first: a file that changes while it is read is read again.
+        state = Mutex(Files(stamps: Self.stamps(files), looked: WallClock.milliseconds()))
+        current = Mutex(try files.read(secret: secret))
+    }
+
+    /// The number of replacements so far.
+    var generation: UInt64 { generationNumber.load(ordering: .acquiring) }
+
+    /// The present keys and rules, with a generation that is theirs or earlier.
+    var snapshot: (authenticator: Authenticator, generation: UInt64) {
+        let generation = generation
+        return (current.withLock { $0 }, generation)
+    }
+
+    /// Reads all files again; a fault in one of them keeps all present keys and rules, and is logged.
+    func reload() {
+        state.withLock { $0 = Files(stamps: Self.stamps(files), looked: WallClock.milliseconds()) }
+        do throws(ServerError) {
+            let authenticator = try files.read(secret: secret)
+            current.withLock { $0 = authenticator }
+            generationNumber.add(1, ordering: .releasing)
+            logger.notice(
+                "the credentials were read again",
+                metadata: ["files": "\(files.paths.joined(separator: ", "))"]
+            )
+        } catch {
+            logger.error("the credentials were not read again, and the earlier ones stay in use: \(error)")
+        }
+    }
+
+    /// Reads the files again if one of them has changed; returns true if the keys and rules are new.
+    ///
+    /// `isUrgent` is true for a token with an unknown key.
+    @discardableResult
+    func lookForChanges(isUrgent: Bool = false) -> Bool {
+        let now = WallClock.milliseconds()
+        let stamps: [FileStamp?]? = state.withLock { state in
+            let interval = isUrgent ? Self.unknownKeyInterval : Self.lookInterval
+            // The wall clock may have been set back.
+            guard now >= state.looked + interval || now < state.looked else { return nil }
+            state.looked = now
+            return state.stamps
+        }
+        guard let stamps, Self.stamps(files) != stamps else { return false }
+        let before = generation
+        reload()
+        return generation != before
+    }
+
+    private static func stamps(_ files: CredentialFiles) -> [FileStamp?] {
+        files.paths.map { FileStamp(following: $0) }
+    }
+}

@@ -1,0 +1,21 @@
+package import RivuletAccess
+
+/// The caller of a dispatch, with the permissions that its session checks.
+///
+/// It is a class, because requests are copied often, and a reference is cheap to copy.
+package final class DispatchSender: Sendable {
+    package let caller: Caller
+    /// The events that the caller may dispatch.
+    package let events: NameSet
+    /// The part of the state that answers show to the caller.
+    package let reads: PathMask
+    /// True if the caller's event may create the session.
+    package let mayCreate: Bool
+
+    package init(_ caller: Caller, events: NameSet, reads: PathMask, mayCreate: Bool) {
+        (self.caller, self.events, self.reads, self.mayCreate) = (caller, events, reads, mayCreate)
+    }
+
+    /// The mask of the answers; nil if they show the whole state.
+    var mask: PathMask? { reads.isAll ? nil : reads }
+}
