@@ -56,7 +56,10 @@ final class CallerFinder {
         switch found {
         case .none:
             core.counters.authenticated(.anonymous)
-            return authenticator.anonymous
+            guard readsCookie, request.headers.contains("cookie"),
+                let me = core.context.sessionCookies.sessionID(in: request.headers.values(of: "cookie"))
+            else { return authenticator.anonymous }
+            return authenticator.anonymous(me: me)
         case .malformed: throw refuse(.place)
         case .token(let token):
             let identity = try identity(of: token)
@@ -65,6 +68,9 @@ final class CallerFinder {
             return identity
         }
     }
+
+    /// Returns the caller without a credential that has the session `me` of a cookie.
+    func anonymous(me: String) -> Identity { authenticator.anonymous(me: me) }
 
     private func identity(of token: [UInt8]) throws(Problem) -> Identity {
         let now = Self.now

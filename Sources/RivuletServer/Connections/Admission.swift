@@ -55,9 +55,9 @@ final class Admission {
         var segments: [String] = []
         // This is a pattern, because `== nil` copies the route.
         if case .none = events { segments = request.pathSegments }
-        let identity = try identity(of: request, segments, on: connection)
+        var identity = try identity(of: request, segments, on: connection)
         if case .none = events {
-            try resolveCaller(in: &segments, of: request, identity, callers, on: connection)
+            identity = try resolveCaller(in: &segments, of: request, identity, callers, on: connection)
         }
         var cause = RequestRefusal.route
         do throws(Problem) {
@@ -232,6 +232,7 @@ final class Admission {
     /// Replaces `me` by the session of the caller's credential, or by that of its cookie, and adds the cookie of a new
     /// caller to any answer that follows.
     ///
+    /// - Returns: The caller, with the session of its cookie as its `me`; nil if the server asks for no credentials.
     /// - Throws: 403 for a page of another site, if its browser would not keep that cookie or would not show the answer
     ///   to the page.
     private func resolveCaller(
@@ -240,11 +241,14 @@ final class Admission {
         _ identity: Identity?,
         _ callers: DoorPass.Callers,
         on connection: ClientConnection
-    ) throws(Problem) {
-        guard Self.isOfCaller(segments) else { return }
+    ) throws(Problem) -> Identity? {
+        guard Self.isOfCaller(segments) else { return identity }
         if let me = identity?.caller.me {
             segments[4] = me
-            return
+            if identity?.caller.isAnonymous == true {
+                connection.amendRequest { $0.fields.append(HTTPField("Vary", "Cookie")) }
+            }
+            return identity
         }
         guard callers != .none else { throw refusedCaller(Self.anonymousOrigin) }
         let caller = context.sessionCookies.caller(cookies: request.headers.values(of: "cookie"))
@@ -256,6 +260,7 @@ final class Admission {
             fields.append(context.sessionCookies.field(cookie: cookie, isForwardedFromTLS: isForwardedFromTLS))
         }
         connection.amendRequest { $0.fields += fields }
+        return self.callers?.anonymous(me: caller.sessionID)
     }
 
     /// True if a path's segments name the session of the caller, or something below it.

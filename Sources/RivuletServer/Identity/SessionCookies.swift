@@ -47,6 +47,15 @@ struct SessionCookies: Sendable {
         return caller
     }
 
+    /// The session of the caller that one of the cookies names; nil if none is valid.
+    func sessionID(in fields: [String]) -> String? {
+        for value in HTTPCookies.values(of: Self.cookieName, in: fields) {
+            if let id = sessionID(in: value, signedWith: key) { return id }
+            if let olderKey, let id = sessionID(in: value, signedWith: olderKey) { return id }
+        }
+        return nil
+    }
+
     private func signed(_ id: String) -> Caller {
         Caller(sessionID: id, newCookie: "\(id).\(signature(of: id))")
     }

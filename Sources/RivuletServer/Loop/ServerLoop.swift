@@ -22,6 +22,8 @@ final class ServerLoop {
     private let sink: ShardSink
     private let publisher: LoopPublisher
     private var memoryTrim = MemoryTrim()
+    /// The generation of the credentials under which the streams of this loop were opened, or an earlier one.
+    private var streamGeneration: UInt64 = 0
 
     init(index: Int, loop: EventLoop, context: ServerContext) {
         let core = LoopCore(index: index, loop: loop, context: context)
@@ -68,11 +70,20 @@ final class ServerLoop {
             server.publishMetrics()
             server.core.log.renewQuotas()
             server.trimMemory()
+            server.endStreamsOfReload()
         }
         every(context.options.sessionLimits.idleTimeMax / 10) { $0.shard.evict() }
         if core.index == 0, let authentication = context.authentication {
             every(.milliseconds(Authentication.lookInterval)) { _ in authentication.lookForChanges() }
         }
+    }
+
+    /// Ends the streams of all callers after the keys or permissions were read again; they come back and are decided
+    /// anew.
+    private func endStreamsOfReload() {
+        guard let authentication = context.authentication, authentication.generation != streamGeneration else { return }
+        streamGeneration = authentication.generation
+        streams.endInTurn(because: .expired)
     }
 
     private func every(_ interval: Duration, _ job: @escaping (ServerLoop) -> Void) {

@@ -355,20 +355,20 @@ final class StreamDriver {
     // MARK: - Ending
 
     /// Ends the streams a few at a time over `drainSpread`, so that their clients do not all return in one moment.
-    func endInTurn() {
+    func endInTurn(because reason: StreamEvent.ByeReason = .draining) {
         let ids = table.all.map(\.id)
         let steps = max(Int(context.options.limits.drainSpread / Self.drainStep), 1)
         let count = max((ids.count + steps - 1) / steps, Self.streamsPerDrainStepMin)
-        end(ids[...], count: count)
+        end(ids[...], count: count, because: reason)
     }
 
-    private func end(_ ids: ArraySlice<ConnectionID>, count: Int) {
+    private func end(_ ids: ArraySlice<ConnectionID>, count: Int, because reason: StreamEvent.ByeReason) {
         for id in ids.prefix(count) {
-            if let connection = connections[id] { close(connection, because: .draining) }
+            if let connection = connections[id] { close(connection, because: reason) }
         }
         let rest = ids.dropFirst(count)
         guard !rest.isEmpty else { return }
-        core.loop.schedule(after: Self.drainStep) { [self] in end(rest, count: count) }
+        core.loop.schedule(after: Self.drainStep) { [self] in end(rest, count: count, because: reason) }
     }
 
     /// Ends every member of a group; the source has removed the group already.

@@ -10,7 +10,8 @@ import pytest
 from harness import PATIENCE, Connection, Server, message, run
 from tokens import Issuer, encoded
 
-PUBLIC = {"anonymous": [{"actions": ["read"], "app": "counter", "sessions": ["home"]}],
+PUBLIC = {"anonymous": [{"actions": ["read"], "app": "counter", "sessions": ["home"]},
+                        {"actions": ["read", "dispatch", "create"], "app": "todos", "sessions": ["${me}"]}],
           "authenticated": [{"actions": ["read", "dispatch", "create"], "app": "counter", "sessions": ["${me}"]}]}  # fmt: skip
 HOME = "/v1/apps/counter/sessions/home/state"
 
@@ -182,8 +183,33 @@ def test_a_hangup_reads_the_files_again_and_a_broken_file_keeps_the_old_rules(tm
         policy.write_text(json.dumps({"authenticated": [{"actions": ["read"], "app": "counter", "sessions": ["*"]}]}))
         server.process.send_signal(signal.SIGHUP)
         eventually(lambda: kept.request("GET", target, headers=bearer).status == 200)
+        with Connection(server) as stream:
+            stream.send(message("GET", "/v1/apps/counter/sessions/s/changes", headers=bearer))
+            assert stream.stream_head()[0] == 200
+            policy.write_text(json.dumps(PUBLIC))
+            server.process.send_signal(signal.SIGHUP)
+            assert b'{"reason":"expired","reconnect":true' in stream.until(b'"expired"') + stream.until(b"\n\n")
+        assert kept.request("GET", target, headers=bearer).status == 403
         policy.write_text("{")
         server.process.send_signal(signal.SIGHUP)
         eventually(lambda: "the earlier ones stay in use" in server.log_text())
-        assert kept.request("GET", target, headers=bearer).status == 200
+        assert kept.request("GET", target, headers=bearer).status == 403
         assert str(policy) in server.log_text() and os.path.exists(f"/proc/{server.process.pid}")
+
+
+def test_a_caller_without_a_credential_has_the_session_of_its_cookie(server):
+    me = "/v1/apps/todos/sessions/me"
+    first = server.request("POST", f"{me}/events", {"add": {"id": "a", "title": "b"}})
+    assert first.status == 200
+    cookie = {"Cookie": first.headers["set-cookie"].split(";")[0]}
+    own = cookie["Cookie"].split("=")[1].split(".")[0]
+    for target in (me, f"/v1/apps/todos/sessions/{own}"):
+        assert server.request("GET", f"{target}/state/p/todos/a/title", headers=cookie).json == "b"
+    assert server.get(f"/v1/apps/todos/sessions/{own}/state").status == 401
+    forged = {"Cookie": cookie["Cookie"][:-1] + ("0" if cookie["Cookie"][-1] != "0" else "1")}
+    assert server.request("GET", f"/v1/apps/todos/sessions/{own}/state", headers=forged).status == 401
+    with Connection(server) as connection:
+        connection.send(message("GET", f"{me}/changes", headers=cookie))
+        name = connection.stream_head()[1]["link"].split("/v1/streams/")[1].split(">")[0]
+        assert server.request("PATCH", f"/v1/streams/{name}", {"paths": ["/p"]}).status == 401
+        assert server.request("PATCH", f"/v1/streams/{name}", {"paths": ["/p"]}, cookie).status == 200
