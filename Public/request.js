@@ -21,18 +21,30 @@ export class RivuletError extends Error {
  *
  * @param {string} url
  * @param {RequestInit} [options]
+ * @param {import("./credential.js").Credential} [credential] the token; without it, the request has none
  * @returns {Promise<Response>}
  * @throws {RivuletError}
  */
-export async function request(url, options) {
-  let response;
+export async function request(url, options, credential) {
+  const response = credential === undefined ? await reach(url, options) : (await credential.fetch(url, options)).response;
+  if (!response.ok) throw await refusal(response);
+  return response;
+}
+
+/**
+ * Sends a request, and returns any answer.
+ *
+ * @param {string} url
+ * @param {RequestInit} [options]
+ * @returns {Promise<Response>}
+ * @throws {RivuletError} if no answer came
+ */
+export async function reach(url, options) {
   try {
-    response = await fetch(url, options);
+    return await fetch(url, options);
   } catch (error) {
     throw new RivuletError("The server cannot be reached.", { cause: error });
   }
-  if (!response.ok) throw await refusal(response);
-  return response;
 }
 
 /**

@@ -1,6 +1,8 @@
 // The browser's end of a session: one event stream that reconnects by itself, a local copy of the watched paths, and
 // dispatch.
 
+import { Credential } from "./credential.js";
+import { FetchSource } from "./fetch-source.js";
 import { applyAll, covers, equal, expand, get, overlaps, remove, set, tokens } from "./pointer.js";
 import { request, sending } from "./request.js";
 import { SharedSource, canShare } from "./shared-source.js";
@@ -25,6 +27,8 @@ const pathsMax = 64;
  * @property {string} [base] the server's address, such as `"https://example.org"`; by default this page's own server
  * @property {boolean} [shared] one stream for all pages of the browser that watch this session, if the browser has
  *   shared workers
+ * @property {import("./credential.js").CredentialSource} [credential] returns the caller's token:
+ *   `async ({ refresh }) => token`
  */
 
 /**
@@ -91,25 +95,30 @@ export class Session {
    *   include it.
    */
   #cookies;
+  /** @type {Credential | undefined} */
+  #credential;
   #stream;
 
   /** @param {Options} options */
-  constructor({ shared = false, ...options }) {
+  constructor({ shared = false, credential, ...options }) {
     const { app, session, base = "" } = options;
     if (!/^[A-Za-z0-9_-]{1,128}$/.test(session ?? "")) {
       throw new TypeError(`connect needs a session of 1 to 128 letters, digits, "_" and "-"; found ${JSON.stringify(session) ?? "none"}`);
     }
     if (!app) throw new TypeError("connect needs the name of an app");
-    this.#cookies = session === "me" ? { credentials: "include" } : {};
+    this.#credential = Credential.of(credential);
+    // With a token, `me` is the session of the token's subject.
+    this.#cookies = session === "me" && !this.#credential ? { credentials: "include" } : {};
     this.#stream = new Stream({
       names: ["snapshot", "change", "reset"],
       address: () => this.#address(),
       take: (name, content, cursor) => this.#take(name, content, cursor),
       forget: () => (this.#cursor = null),
-      source: (url) =>
-        shared && canShare()
-          ? new SharedSource("session", { ...options, paths: this.#streamed })
-          : new EventSource(url, { withCredentials: session === "me" }),
+      source: (url) => {
+        if (shared && canShare()) return new SharedSource("session", { ...options, paths: this.#streamed }, this.#credential);
+        if (this.#credential) return new FetchSource(url, this.#credential);
+        return new EventSource(url, { withCredentials: session === "me" });
+      },
     });
     this.#url = `${base.replace(/\/$/, "")}/v1/apps/${encodeURIComponent(app)}/sessions/${encodeURIComponent(session)}`;
   }
@@ -163,7 +172,7 @@ export class Session {
    */
   async dispatch(event) {
     await this.#callerIsKnown();
-    const response = await request(`${this.#url}/events`, { ...sending("POST", event), ...this.#cookies });
+    const response = await request(`${this.#url}/events`, { ...sending("POST", event), ...this.#cookies }, this.#credential);
     return response.json();
   }
 
@@ -178,7 +187,7 @@ export class Session {
     tokens(path);
     const place = path.split("/").map(encodeURIComponent).join("/");
     await this.#callerIsKnown();
-    const response = await request(`${this.#url}/state${place}`, { cache: "no-store", ...this.#cookies });
+    const response = await request(`${this.#url}/state${place}`, { cache: "no-store", ...this.#cookies }, this.#credential);
     return {
       value: await response.json(),
       version: Number(response.headers.get("Rivulet-Version")),

@@ -21,14 +21,17 @@ export class SharedSource extends EventTarget {
   readyState = EventSource.CONNECTING;
   onopen = () => {};
   onerror = () => {};
+  /** @type {Error | undefined} The failure of the page's credential function. */
+  refusal;
   #port;
   #isLeft = new AbortController();
 
   /**
    * @param {"session" | "store" | "value"} kind
    * @param {object} options the options of `connect`, `followStore` or `followValue`, and the paths of a session
+   * @param {import("./credential.js").Credential} [credential] the worker asks for its token
    */
-  constructor(kind, options) {
+  constructor(kind, options, credential) {
     super();
     const worker = new SharedWorker(new URL("shared-worker.js", import.meta.url), { type: "module", name: "rivulet" });
     worker.onerror = () => {
@@ -36,8 +39,8 @@ export class SharedSource extends EventTarget {
       this.#fail(EventSource.CONNECTING);
     };
     this.#port = worker.port;
-    this.#port.onmessage = ({ data }) => this.#receive(data);
-    this.#port.postMessage({ kind, options });
+    this.#port.onmessage = ({ data }) => (data.question === undefined ? this.#receive(data) : this.#answer(data, credential));
+    this.#begin(kind, options, credential);
     // A worker that other pages keep alive does not notice the end of this page.
     addEventListener("pagehide", () => this.#fail(EventSource.CONNECTING), { signal: this.#isLeft.signal });
   }
@@ -46,6 +49,28 @@ export class SharedSource extends EventTarget {
     if (this.readyState === EventSource.CLOSED) return;
     this.readyState = EventSource.CLOSED;
     this.#leave();
+  }
+
+  /** Names the stream to the worker. Streams of different callers are never shared. */
+  async #begin(kind, options, credential) {
+    try {
+      const caller = credential === undefined ? null : await credential.identity();
+      if (this.readyState === EventSource.CONNECTING) this.#port.postMessage({ kind, options, caller });
+    } catch (error) {
+      if (!(error.cause instanceof TypeError)) this.refusal = error;
+      if (this.readyState === EventSource.CONNECTING) this.#fail(EventSource.CONNECTING);
+    }
+  }
+
+  /** Sends the worker a token; null if there is none. */
+  async #answer({ question, refused }, credential) {
+    let answer = { token: null, error: null };
+    try {
+      answer.token = refused === undefined ? await credential.token() : await credential.replace(refused);
+    } catch (error) {
+      answer.error = error.message;
+    }
+    this.#port.postMessage({ question, ...answer });
   }
 
   #receive({ state, name, data, cursor }) {

@@ -1,25 +1,39 @@
 // The worker that follows sessions, stores and values for all pages of a browser: one stream for each, for any number
 // of pages.
 
+import { PagesCredential } from "./shared-credential.js";
 import { connect, followStore, followValue } from "./rivulet.js";
 
 const makers = { session: connect, store: followStore, value: followValue };
-/** @type {Map<string, import("./rivulet.js").Session | import("./rivulet.js").Store | import("./rivulet.js").Value>} */
+/**
+ * @typedef {import("./rivulet.js").Session | import("./rivulet.js").Store | import("./rivulet.js").Value} Followed
+ * @type {Map<string, {one: Followed, pages: PagesCredential}>}
+ */
 const followed = new Map();
 
 globalThis.onconnect = ({ ports: [port] }) => {
   let leave = () => {};
+  let pages;
   port.onmessage = ({ data }) => {
+    if (data?.question !== undefined) return pages?.take(port, data);
     leave();
-    leave = data === null ? () => {} : serve(port, data);
+    [leave, pages] = data === null ? [() => {}] : serve(port, data);
   };
 };
 
-/** Sends a page all known values and then each change, until the page leaves. */
-function serve(port, { kind, options: { paths, ...options } }) {
-  const key = JSON.stringify([kind, options]);
-  const one = followed.get(key) ?? makers[kind](options);
-  followed.set(key, one);
+/**
+ * Sends a page all known values and then each change, until the page leaves. `caller` is the identity of the page's
+ * tokens, or null without a credential.
+ */
+function serve(port, { kind, options: { paths, ...options }, caller }) {
+  const key = JSON.stringify([kind, options, caller]);
+  if (!followed.has(key)) {
+    const pages = new PagesCredential(caller);
+    const credential = caller === null ? {} : { credential: pages.source };
+    followed.set(key, { one: makers[kind]({ ...options, ...credential }), pages });
+  }
+  const { one, pages } = followed.get(key);
+  pages.add(port);
   const send = (name, content, cursor) => port.postMessage({ name, data: JSON.stringify(content), cursor: cursor ?? "" });
   const observe = {
     session: () => one.observe(paths, (values, { event, version, cursor, changes }) => {
@@ -36,8 +50,10 @@ function serve(port, { kind, options: { paths, ...options } }) {
   // A page that opens or returns should not wait for the next attempt.
   if (one.connection.retryAt !== null || one.connection.state === "closed") one.reconnect();
   const endConnection = one.onConnection(({ state }) => port.postMessage({ state }));
-  return () => {
+  const leave = () => {
     end();
     endConnection();
+    pages.remove(port);
   };
+  return [leave, pages];
 }

@@ -1,6 +1,9 @@
 // The browser's end of data that the sessions of an app share: local copies of a store and of a value, which follow the
 // server's.
 
+import { CatchUp } from "./catch-up.js";
+import { Credential } from "./credential.js";
+import { FetchSource } from "./fetch-source.js";
 import { equal } from "./pointer.js";
 import { request, sending } from "./request.js";
 import { SharedSource, canShare } from "./shared-source.js";
@@ -18,6 +21,7 @@ const pageItemsMax = 1_000;
  * @property {string} [base] the server's address; by default this page's own server
  * @property {string} [id] the property that identifies an item; by default `"id"`
  * @property {boolean} [shared] one stream for all pages of the browser, if the browser has shared workers
+ * @property {import("./credential.js").CredentialSource} [credential] returns the caller's token
  */
 
 /**
@@ -26,6 +30,7 @@ const pageItemsMax = 1_000;
  * @property {string} value the value's name
  * @property {string} [base] the server's address; by default this page's own server
  * @property {boolean} [shared] one stream for all pages of the browser, if the browser has shared workers
+ * @property {import("./credential.js").CredentialSource} [credential] returns the caller's token
  */
 
 /**
@@ -88,11 +93,30 @@ class Followed {
   /** @type {string | null} The cursor of the local copy; null if no stream can continue from it. */
   cursor = null;
   version = 0;
+  /** @type {() => boolean} True if a worker has the stream. */
+  isShared;
   #observers = new Set();
 
-  constructor({ app, base = "" }, kind, name, handlers) {
-    this.url = `${base.replace(/\/$/, "")}/v1/apps/${encodeURIComponent(app)}/${kind}/${encodeURIComponent(name)}`;
-    this.stream = new Stream(handlers);
+  #credential;
+
+  /** `kind` is `store` or `value`. */
+  constructor({ shared = false, credential, ...options }, kind, handlers) {
+    const { app, base = "", [kind]: name } = options;
+    this.#credential = Credential.of(credential);
+    this.url = `${base.replace(/\/$/, "")}/v1/apps/${encodeURIComponent(app)}/${kind}s/${encodeURIComponent(name)}`;
+    this.isShared = () => shared && canShare();
+    this.stream = new Stream({
+      ...handlers,
+      source: (url) => {
+        if (this.isShared()) return new SharedSource(kind, options, this.#credential);
+        return this.#credential ? new FetchSource(url, this.#credential) : new EventSource(url);
+      },
+    });
+  }
+
+  /** Sends a request with the token of the page. */
+  request(url, options) {
+    return request(url, options, this.#credential);
   }
 
   /** @returns {import("./stream.js").Connection} */
@@ -161,13 +185,11 @@ export class Store extends Followed {
   #fetching = new AbortController();
 
   /** @param {StoreOptions} options */
-  constructor({ shared = false, ...options }) {
-    const isShared = () => shared && canShare();
-    super(options, "stores", options.store, {
+  constructor(options) {
+    super(options, "store", {
       names: ["initialized", "loaded", "insert", "remove", "reset"],
       // A shared stream begins with the list, so that it is not fetched.
-      prepare: async (signal) => isShared() || this.#load(signal),
-      source: (url) => (isShared() ? new SharedSource("store", options) : new EventSource(url)),
+      prepare: async (signal) => this.isShared() || this.#load(signal),
       address: () => `${this.url}/events?cursor=${encodeURIComponent(this.cursor ?? "")}`,
       take: (name, content, cursor) => this.#take(name, content, cursor),
       forget: () => (this.cursor = null),
@@ -208,7 +230,7 @@ export class Store extends Followed {
    * @returns {Promise<void>}
    */
   async insert(items) {
-    await request(this.url, sending("POST", items));
+    await this.request(this.url, sending("POST", items));
   }
 
   /**
@@ -218,7 +240,7 @@ export class Store extends Followed {
    * @returns {Promise<{item: any, tag: string}>} `put` and `remove` take the `tag`
    */
   async read(id) {
-    const response = await request(this.#place(id), { cache: "no-store" });
+    const response = await this.request(this.#place(id), { cache: "no-store" });
     return { item: await response.json(), tag: response.headers.get("ETag") ?? "" };
   }
 
@@ -233,7 +255,7 @@ export class Store extends Followed {
    */
   async put(item, tag) {
     const condition = tag === undefined ? {} : tag === null ? { "If-None-Match": "*" } : { "If-Match": tag };
-    const response = await request(this.#place(this.#identify(item)), sending("PUT", item, condition));
+    const response = await this.request(this.#place(this.#identify(item)), sending("PUT", item, condition));
     return response.headers.get("ETag") ?? "";
   }
 
@@ -245,7 +267,7 @@ export class Store extends Followed {
    * @returns {Promise<void>}
    */
   async remove(id, tag) {
-    await request(this.#place(id), { method: "DELETE", headers: tag === undefined ? {} : { "If-Match": tag } });
+    await this.request(this.#place(id), { method: "DELETE", headers: tag === undefined ? {} : { "If-Match": tag } });
   }
 
   /**
@@ -255,7 +277,7 @@ export class Store extends Followed {
    * @returns {Promise<void>}
    */
   async perform(operations) {
-    await request(`${this.url}/operations`, sending("POST", { operations }));
+    await this.request(`${this.url}/operations`, sending("POST", { operations }));
   }
 
   close() {
@@ -298,7 +320,7 @@ export class Store extends Followed {
 
   async #page(after, signal) {
     const query = after === null ? "" : `&after=${encodeURIComponent(after)}`;
-    const response = await request(`${this.url}?limit=${pageItemsMax}${query}`, { cache: "no-store", signal });
+    const response = await this.request(`${this.url}?limit=${pageItemsMax}${query}`, { cache: "no-store", signal });
     // The tag of a compressed answer is the cursor with a suffix.
     const cursor = (response.headers.get("ETag") ?? "").replaceAll('"', "").replace(/-gzip$/, "");
     return { ...(await response.json()), cursor };
@@ -389,40 +411,15 @@ export class Store extends Followed {
   }
 }
 
-/**
- * The events between the first page of a list and its last. The later pages may already have their changes.
- * Applying them again is harmless, with two exceptions, after which items may be missing or at a wrong position.
- */
-class CatchUp {
-  #starts;
-  #removed = new Set();
-  /** The version of the last page. */
-  until;
-
-  constructor(starts, until) {
-    this.#starts = starts;
-    this.until = until;
-  }
-
-  /** True if the item before a page was removed, as the page may begin elsewhere, or if a removed item returned. */
-  isBroken(name, ids, version) {
-    if (version > this.until) return false;
-    if (name === "insert") return ids.some((id) => this.#removed.has(id));
-    ids.forEach((id) => this.#removed.add(id));
-    return ids.some((id) => this.#starts.has(id));
-  }
-}
-
 /** One stored value of one app. Make it with {@link followValue}. */
 export class Value extends Followed {
   /** @type {Json | undefined} The value, if it is known. */
   value;
 
   /** @param {ValueOptions} options */
-  constructor({ shared = false, ...options }) {
-    super(options, "values", options.value, {
+  constructor(options) {
+    super(options, "value", {
       names: ["change"],
-      source: (url) => (shared && canShare() ? new SharedSource("value", options) : new EventSource(url)),
       address: () => `${this.url}/changes${this.cursor === null ? "" : `?cursor=${encodeURIComponent(this.cursor)}`}`,
       take: (_, { value, version }, cursor) => this.#become(value, version, cursor),
       forget: () => (this.cursor = null),
@@ -475,7 +472,7 @@ export class Value extends Followed {
   }
 
   async #ask(options, path = "") {
-    const response = await request(this.url + path, options);
+    const response = await this.request(this.url + path, options);
     return { value: await response.json(), tag: response.headers.get("ETag") ?? "" };
   }
 

@@ -57,7 +57,8 @@ const passingStatuses = [408, 410, 425, 429];
  * @property {() => void} forget called if an event could not be read, or if `take` threw; the next address must begin
  *   anew
  * @property {(signal: AbortSignal) => Promise<void>} [prepare] runs before `address` is called
- * @property {(url: string) => EventSource} [source] creates the source of events; by default an EventSource
+ * @property {(url: string) => EventSource} [source] creates the source of events; by default an EventSource. A source
+ *   with a `refusal` says why the server refused it
  */
 
 /** A stream, closed until `open`. */
@@ -162,7 +163,8 @@ export class Stream {
    * @param {unknown} error
    */
   fail(error) {
-    if (error instanceof RivuletError && isFinal(error.status)) return this.#end(error.message);
+    const reason = error instanceof RivuletError ? finalReason(error) : null;
+    if (reason !== null) return this.#end(reason);
     if (!(error instanceof RivuletError)) reportError(error);
     this.again();
   }
@@ -222,15 +224,19 @@ export class Stream {
   }
 
   /**
-   * Handles a broken stream. A browser does not show the status of a refused stream, so the request is sent once more
-   * with fetch. Only an answer that would be the same next time closes the stream. After all others, it is tried again.
+   * Handles a broken stream. An EventSource does not show the status of a refused stream, so the request is sent once
+   * more with fetch. Only an answer that would be the same next time closes the stream. After all others, it is tried
+   * again.
    */
   async #lost(source, url, refused) {
     const steady = this.#openedAt > 0 && Date.now() - this.#openedAt > steadyMilliseconds;
     this.#drop();
     if (steady) this.#become({ attempt: 0 });
+    const reason = finalReason(source.refusal);
+    if (reason !== null) return this.#end(reason);
     this.again();
-    if (!refused) return;
+    if (source.refusal !== undefined) this.#become({ reason: source.refusal.message });
+    if (!refused || source.refusal !== undefined) return;
 
     const waiting = this.#timer;
     const question = new AbortController();
@@ -238,7 +244,7 @@ export class Stream {
       const credentials = source.withCredentials ? "include" : "same-origin";
       const headers = { Accept: "text/event-stream" };
       const response = await fetch(url, { headers, credentials, signal: question.signal });
-      const reason = response.status === 204 ? "deleted" : isFinal(response.status) ? (await refusal(response)).message : null;
+      const reason = response.ok && response.status !== 204 ? null : finalReason(await refusal(response));
       if (reason !== null && this.#timer === waiting) this.#end(reason);
     } catch {
       // No answer came. The scheduled attempt remains.
@@ -319,9 +325,12 @@ export function backoff(attempt, lostMilliseconds, isHidden) {
   return Math.round(whole * (0.5 + Math.random() / 2));
 }
 
-/** True if a refusal would be the same next time. */
-function isFinal(status) {
-  return status >= 400 && status < 500 && !passingStatuses.includes(status);
+/** The reason of a refusal that would be the same next time; null for all others. */
+function finalReason(error) {
+  const status = error?.status ?? 0;
+  if (status === 204) return "deleted";
+  if (status === 401) return "unauthorized";
+  return status >= 400 && status < 500 && !passingStatuses.includes(status) ? error.message : null;
 }
 
 /**

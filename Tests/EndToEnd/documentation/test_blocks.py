@@ -39,6 +39,7 @@ BLOCKS = {
         ("const stream", "test_browser_client.py::test_an_event_source_gets_values_and_changes_and_ends_with_bye"),
         ("const answer", "test_browser_client.py::test_a_fetch_dispatches"),
         ("import { connect }", "test_browser_client.py::test_rivulet_js_observes_and_dispatches"),
+        ("import { connect }", "test_browser_client.py::test_rivulet_js_signs_in_with_the_function_of_the_page"),
         ("import { connect, RivuletError }", "test_browser_client.py::test_a_refusal_is_an_error_with_a_message"),
         ("import { connect }", "test_browser_client.py::test_a_folder_with_the_files_of_the_page_is_enough"),
         ("<script", "test_browser_client.py::test_a_folder_with_the_files_of_the_page_is_enough"),

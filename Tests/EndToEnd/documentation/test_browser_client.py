@@ -1,5 +1,6 @@
 # Documentation/BrowserClient.md: its scripts in a real browser, on pages of the server's origin.
 
+import json
 import re
 import shutil
 import time
@@ -9,6 +10,7 @@ import pytest
 import harness
 from fences import block, fenced, text
 from harness import PATIENCE, Server
+from tokens import Issuer
 
 PAGE = "Documentation/BrowserClient.md"
 
@@ -75,6 +77,21 @@ def test_rivulet_js_observes_and_dispatches(script, server):
     script.add(block(PAGE, "js", 'import { connect } from "/rivulet.js";\n\nconst session = connect({ app: "counter"'))
     # The answer to the dispatch and the events of the stream come on two connections, in any order.
     script.until(lambda script: [1, "Tea"] in script.logged and [2, True] in script.logged)
+
+
+def test_rivulet_js_signs_in_with_the_function_of_the_page(browser, tmp_path):
+    issuer = Issuer(tmp_path)
+    policy = tmp_path / "policy.json"
+    grant = {"actions": ["read", "dispatch", "create"], "app": "counter", "sessions": ["${me}"]}
+    policy.write_text(json.dumps({"authenticated": [grant]}))
+    with Server(None, arguments=["--jwt-key-file", issuer.file, "--policy", policy]) as server:
+        script = Script(browser, server, "/healthz")
+        script.page.route("**/my/token", lambda route: route.fulfill(body=issuer.token("ann")))
+        # Other blocks of the page have an import and a session of the same form.
+        [code] = [code for kind, code in fenced(PAGE) if kind == "js" and "const credential" in code]
+        script.add(code)
+        script.until(lambda script: script.logged == [[0]])
+        script.context.close()
 
 
 def test_a_refusal_is_an_error_with_a_message(script):
