@@ -188,7 +188,7 @@ let package = Package(
         .target(
             name: "RivuletTesting",
             dependencies: [
-                "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer",
+                "RivuletAccess", "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer",
                 "RivuletSessions", "RivuletStores", "RivuletTestClock",
             ],
             swiftSettings: settings
@@ -442,8 +442,8 @@ let package = Package(
         .testTarget(
             name: "RivuletTestingTests",
             dependencies: [
-                "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
-                "RivuletStores", "RivuletTesting",
+                "RivuletAccess", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer",
+                "RivuletSessions", "RivuletStores", "RivuletTesting",
             ],
             swiftSettings: settings
         ),

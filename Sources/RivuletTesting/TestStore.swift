@@ -1,3 +1,4 @@
+public import RivuletAccess
 public import RivuletEngine
 import RivuletObservation
 import RivuletSessions
@@ -37,6 +38,8 @@ public final class TestStore<Definition: AppDefinition> {
     public var patience = Duration.seconds(1)
 
     let engine: EventEngine<Definition>
+    /// The app, if it has rules of its own for callers.
+    private let guardian: (any GuardedApp<State, Event>)?
     let executor: ManualExecutor
     private let limits: EngineLimits
     /// The state after all events.
@@ -68,6 +71,7 @@ public final class TestStore<Definition: AppDefinition> {
         self.limits = limits
         head = state
         engine = EventEngine(app)
+        guardian = app as? any GuardedApp<State, Event>
         executor = ManualExecutor()
         lastLocation = sourceLocation
         driver = makeDriver()
@@ -84,27 +88,32 @@ public final class TestStore<Definition: AppDefinition> {
 
     /// Sends an event as a client does, and asserts the change of the state.
     ///
+    /// A ``GuardedApp`` admits the event first, and may write the caller into it or refuse it.
+    ///
     /// - Parameters:
     ///   - event: The event.
+    ///   - caller: The caller that the app's `admit(_:from:state:)` gets, such as `.test("ann")`.
     ///   - sourceLocation: The position at which failures are reported.
     ///   - change: Edits the state before the event into the expected state; nil if no change is expected. If
     ///     ``exhaustivity`` is off, it edits the state after the event, and an edit that changes this state is a
     ///     failure.
     public nonisolated(nonsending) func send(
         _ event: Event,
+        from caller: Caller = .anonymous,
         sourceLocation: SourceLocation = #_sourceLocation,
         change: ((inout State) throws -> Void)? = nil
     ) async {
-        await send(atomically: [event], sourceLocation: sourceLocation, change: change)
+        await send(atomically: [event], from: caller, sourceLocation: sourceLocation, change: change)
     }
 
     /// Sends several events as one dispatch, which applies all or none of them, and asserts the change of the state.
     public nonisolated(nonsending) func send(
         atomically events: [Event],
+        from caller: Caller = .anonymous,
         sourceLocation: SourceLocation = #_sourceLocation,
         change: ((inout State) throws -> Void)? = nil
     ) async {
-        guard begin(events, at: sourceLocation) else { return }
+        guard begin(events, at: sourceLocation), let events = admit(events, from: caller) else { return }
         let before = head
         guard let rejection = reduce(events, chain: nil) else {
             compare(before, head, after: Self.name(events), change)
@@ -117,19 +126,43 @@ public final class TestStore<Definition: AppDefinition> {
     /// Sends an event that a reducer rejects, and asserts the message; the state must not change.
     public nonisolated(nonsending) func send(
         _ event: Event,
+        from caller: Caller = .anonymous,
         expectRejection message: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async {
-        guard begin([event], at: sourceLocation) else { return }
-        let rejection = reduce([event], chain: nil)
+        guard begin([event], at: sourceLocation), let events = admit([event], from: caller) else { return }
+        let rejection = reduce(events, chain: nil)
         if let rejection, rejection != message {
             fail(
-                "\(Self.name([event])) was rejected with another message: expected \"\(message)\", was \"\(rejection)\""
+                "\(Self.name(events)) was rejected with another message: expected \"\(message)\", was \"\(rejection)\""
             )
         } else if rejection == nil {
-            fail("\(Self.name([event])) was accepted; expected the rejection \"\(message)\"")
+            fail("\(Self.name(events)) was accepted; expected the rejection \"\(message)\"")
             state = head
             settle()
+        }
+    }
+
+    /// Sends an event that the app's `admit(_:from:state:)` refuses, and asserts the reason of its `AccessDenied`.
+    ///
+    /// The reducers do not get the event. A server answers 403 with the reason.
+    public nonisolated(nonsending) func send(
+        _ event: Event,
+        from caller: Caller = .anonymous,
+        expectDenial reason: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        guard begin([event], at: sourceLocation) else { return }
+        do {
+            let admitted = try admitted([event], from: caller)
+            fail("\(Self.name(admitted)) was admitted from \(caller); expected the denial \"\(reason)\"")
+        } catch let denied as AccessDenied {
+            guard denied.description != reason else { return }
+            fail(
+                "\(Self.name([event])) was denied with another reason: expected \"\(reason)\", was \"\(denied)\""
+            )
+        } catch {
+            fail("the app's admit failed at \(Self.name([event])): \(error)")
         }
     }
 
@@ -212,6 +245,23 @@ public final class TestStore<Definition: AppDefinition> {
             "\(Self.name(events)) was not sent: the session still waits for an effect (of \(names))"
         )
         return false
+    }
+
+    /// Returns a caller's events as the app admits them; nil, after a failure, if it refuses one.
+    private func admit(_ events: [Event], from caller: Caller) -> [Event]? {
+        do {
+            return try admitted(events, from: caller)
+        } catch let denied as AccessDenied {
+            fail("\(Self.name(events)) was denied: \(denied)")
+        } catch {
+            fail("the app's admit failed at \(Self.name(events)): \(error)")
+        }
+        return nil
+    }
+
+    private func admitted(_ events: [Event], from caller: Caller) throws -> [Event] {
+        guard let guardian else { return events }
+        return try events.map { try guardian.admit($0, from: caller, state: head) }
     }
 
     /// Applies events as a session does, and begins their effects.

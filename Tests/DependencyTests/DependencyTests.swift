@@ -41,8 +41,8 @@ import Testing
         ],
         "RivuletTestClock": ["RivuletEngine"],
         "RivuletTesting": [
-            "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer", "RivuletSessions",
-            "RivuletStores", "RivuletTestClock",
+            "RivuletAccess", "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer",
+            "RivuletSessions", "RivuletStores", "RivuletTestClock",
         ],
         "RivuletExamples": ["Rivulet"],
         "RivuletCLI": ["CProcessArguments", "Rivulet", "RivuletBase", "RivuletExamples"],

@@ -31,7 +31,7 @@ import Testing
         ("Observation.md", "DocumentedSamplesTests"),
         ("Collections.md", "DocumentedCollectionsTests"),
         ("Effects.md", "DocumentedEffectsTests"),
-        ("Testing.md", "DocumentedTestStoreTests DocumentedFailureTests MigratingTests"),
+        ("Testing.md", "DocumentedTestStoreTests DocumentedCallersTests DocumentedFailureTests MigratingTests"),
         ("Migrations.md", "DocumentedMigrationsTests"),
         ("Engine.md", "WaveSamplesTests"),
         ("Views.md", "ViewSamplesTests"),
