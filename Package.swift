@@ -199,8 +199,13 @@ let package = Package(
             dependencies: [
                 "CProcessArguments",
                 "Rivulet",
+                "RivuletAccess",
+                "RivuletAuth",
                 "RivuletBase",
                 "RivuletExamples",
+                "RivuletJSON",
+                "RivuletServer",
+                "RivuletStores",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -17,7 +17,7 @@ package struct RivuletCommand: ParsableCommand {
         commandName: "rivulet",
         abstract: "Hosts reducer-driven states over HTTP and streams their changes, key path by key path.",
         version: ServerOptions.libraryVersion,
-        subcommands: [Serve.self, Check.self, Backup.self, Vacuum.self, Health.self]
+        subcommands: [Serve.self, Check.self, Backup.self, Vacuum.self, Health.self, Keys.self]
     )
 
     package init() {}
@@ -73,14 +73,29 @@ package struct RivuletCommand: ParsableCommand {
 /// A file descriptor for text that is written before the log starts or after it ends.
 struct FileDescriptorOutput {
     static let standardError = FileDescriptorOutput(descriptor: STDERR_FILENO)
+    static let standardOutput = FileDescriptorOutput(descriptor: STDOUT_FILENO)
 
     let descriptor: Int32
+
+    /// Writes the text; false if a part of it could not be written.
+    func write(_ text: String) -> Bool {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe systemWrite(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
 
     /// Writes the text.
     ///
     /// A write error is ignored, because there is no other output to report it.
-    func say(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-    }
+    func say(_ text: String) { _ = write(text) }
+}
+
+/// `write(2)`, which the type's own `write` would hide.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    unsafe write(descriptor, bytes, count)
 }

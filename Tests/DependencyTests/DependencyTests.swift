@@ -45,7 +45,10 @@ import Testing
             "RivuletSessions", "RivuletStores", "RivuletTestClock",
         ],
         "RivuletExamples": ["Rivulet"],
-        "RivuletCLI": ["CProcessArguments", "Rivulet", "RivuletBase", "RivuletExamples"],
+        "RivuletCLI": [
+            "CProcessArguments", "Rivulet", "RivuletAccess", "RivuletAuth", "RivuletBase", "RivuletExamples",
+            "RivuletJSON", "RivuletServer", "RivuletStores",
+        ],
         "RivuletMain": ["RivuletCLI"],
     ]
 

@@ -17,6 +17,9 @@ package enum ForeignText {
     /// Returns the text of an error as a part of one line, cut after ``lineCharactersMax`` characters.
     package static func line(_ text: String) -> String { escaped(cut(text, to: lineCharactersMax)) }
 
+    /// Returns the whole text without a character that could end a line or change its direction.
+    package static func visible(_ text: String) -> String { escaped(text) }
+
     /// Returns true if the text has a character that is not visible by itself.
     ///
     /// Such are control characters, marks of direction, and separators of lines and paragraphs.

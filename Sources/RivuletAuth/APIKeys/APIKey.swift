@@ -64,7 +64,7 @@ package struct APIKey: Sendable, CustomStringConvertible, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Returns true for 8 characters of `a-z0-9`.
-    static func isID(_ bytes: some Collection<UInt8>) -> Bool {
+    package static func isID(_ bytes: some Collection<UInt8>) -> Bool {
         bytes.count == idCharacters && bytes.allSatisfy(idDigits.contains)
     }
 

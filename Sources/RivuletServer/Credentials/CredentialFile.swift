@@ -9,16 +9,18 @@ import Darwin
 #endif
 
 /// The content of a file with keys or rules.
-struct CredentialFile {
+package struct CredentialFile {
     /// The most bytes that are read; each document has a lower limit of its own.
     static let bytesMax = 1_048_577
 
     private let path: String
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
     private let mode: mode_t
 
     /// Reads a regular file.
-    init(_ path: String) throws(ServerError) {
+    ///
+    /// - Throws: a `ServerError` with the path, the reason and the remedy.
+    package init(_ path: String) throws(ServerError) {
         self.path = path
         // A pipe without a writer must not stop the start.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -44,7 +46,7 @@ struct CredentialFile {
     }
 
     /// Checks that only the file's owner may read it.
-    func checkIsPrivate() throws(ServerError) {
+    package func checkIsPrivate() throws(ServerError) {
         guard mode & 0o077 == 0 else {
             throw ServerError("others may read \(path), which has secrets; run: chmod 600 \(path)")
         }

@@ -1,14 +1,53 @@
 # The policy of Security.md is one that a server takes, and gives each role what the page says.
 
 import json
+import os
+import subprocess
 
-from fences import fenced
-from harness import Server
+import pytest
+
+from fences import block, fenced
+from harness import Server, binary, environment
 from tokens import Issuer
+
+PAGE = "Documentation/Security.md"
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs commands of the page in an empty folder, and returns their output."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "rivulet").symlink_to(binary())
+    variables = environment() | {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+
+    def run(commands):
+        ended = subprocess.run(["sh", "-euc", commands], cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=20)
+        assert ended.returncode == 0, ended
+        return ended.stdout
+
+    return run
+
+
+def until(command, text):
+    """The commands before one that begins so, and the arguments of that command."""
+    before, _, last = text.partition(command)
+    return before, last.split("\n")[0].split()
+
+
+def test_the_key_of_the_page_is_one_that_its_server_takes(shell, tmp_path):
+    before, arguments = until("rivulet serve ", block(PAGE, "sh", "echo '["))
+    assert "\tbilling\t" in shell(before)
+    key = (tmp_path / "billing.key").read_text().strip()
+    bearer = {"Authorization": f"Bearer {key}"}
+    with Server(None, arguments=[tmp_path / word if word.endswith(".json") else word for word in arguments]) as server:
+        assert server.request("GET", "/v1/apps/todos/sessions/home/state", headers=bearer).status in (200, 404)
+        assert server.request("GET", "/v1/apps/todos/sessions/other/state", headers=bearer).status == 403
+    shell(f"rivulet keys remove {key[4:12]} --api-keys keys.json")
+    assert shell("rivulet keys list --api-keys keys.json") == ""
 
 
 def test_the_policy_of_the_page_gives_its_roles_what_it_says(tmp_path):
-    [policy] = [code for language, code in fenced("Documentation/Security.md") if language == "json"]
+    [policy] = [code for language, code in fenced(PAGE) if language == "json"]
     issuer, file = Issuer(tmp_path), tmp_path / "policy.json"
     file.write_text(policy)
     with Server(None, arguments=["--jwt-key-file", issuer.file, "--policy", file]) as server:
