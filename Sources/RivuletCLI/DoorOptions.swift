@@ -21,7 +21,7 @@ struct DoorOptions: ParsableArguments {
     @Option(help: "The address under which clients know the server: https://rivulet.example. (default: its own)")
     var publicURL: String?
 
-    @Option(help: "Proxies that the server trusts to set X-Forwarded-Proto: 10.0.0.7,10.1.0.0/16. (default: none)")
+    @Option(help: "Proxies that the server trusts to name their clients: 10.0.0.7,10.1.0.0/16. (default: none)")
     var trustedProxies: String?
 
     @Option(help: "The Content-Security-Policy of the pages in the public folder. (default: that of Rivulet's pages)")

@@ -48,7 +48,7 @@ struct Serve: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: "The most streams of one source address; for servers without a proxy in front. (default: no limit)"
+        help: "The most streams of one client's address, or IPv6 network (/64). (default: no limit)"
     )
     var streamsPerAddress: Int?
 

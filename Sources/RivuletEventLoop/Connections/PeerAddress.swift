@@ -40,6 +40,15 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         /// True if this is a loopback address: 127.0.0.0/8, or ::1.
         package var isLoopback: Bool { isV4 ? low >> 24 & 0xFF == 127 : high == 0 && low == 1 }
 
+        /// True for `::`, which is the address of no machine.
+        package var isUnspecified: Bool { high == 0 && low == 0 }
+
+        /// The address for counts per client: itself for IPv4, and the first 64 bits for IPv6.
+        ///
+        /// A client with an IPv6 network has all of its addresses, and a /64 is the smallest network of a site.
+        /// Source: RFC 6177.
+        package var limitKey: IP { isV4 ? self : IP(high: high, low: 0) }
+
         /// The number of bits of the address: 32 or 128.
         package var bitCount: Int { isV4 ? 32 : 128 }
 

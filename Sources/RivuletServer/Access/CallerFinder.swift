@@ -49,7 +49,10 @@ final class CallerFinder {
         let header = try Credentials.header(of: request)
         let found =
             if header == .none, readsCookie {
-                Credentials.cookie(of: request, isLoopback: connection.address.isLoopback)
+                Credentials.cookie(
+                    of: request,
+                    isLoopback: core.context.doors.clientAddress(of: request, on: connection).isLoopback
+                )
             } else {
                 header
             }

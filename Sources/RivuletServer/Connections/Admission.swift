@@ -256,7 +256,7 @@ final class Admission {
         guard callers == .all || caller.isKnown else { throw refusedCaller(Self.unknownCaller) }
         var fields = [HTTPField("Vary", "Cookie")]
         if let cookie = caller.newCookie {
-            let isForwardedFromTLS = isForwardedFromTLS(request, on: connection)
+            let isForwardedFromTLS = context.doors.isForwardedFromTLS(request, on: connection)
             fields.append(context.sessionCookies.field(cookie: cookie, isForwardedFromTLS: isForwardedFromTLS))
         }
         connection.amendRequest { $0.fields += fields }
@@ -267,13 +267,6 @@ final class Admission {
     private static func isOfCaller(_ segments: [String]) -> Bool {
         segments.count > 4 && segments[4] == "me" && segments[0] == "v1" && segments[1] == "apps"
             && segments[3] == "sessions"
-    }
-
-    /// True if a trusted proxy says that its client uses TLS.
-    private func isForwardedFromTLS(_ request: HTTPRequest, on connection: ClientConnection) -> Bool {
-        let protocols = request.headers.values(of: "x-forwarded-proto")
-        guard protocols.count == 1, protocols[0].lowercased() == "https" else { return false }
-        return context.doors.proxies.contains(connection.address)
     }
 
     private func refusedCaller(_ detail: String) -> Problem {

@@ -7,7 +7,9 @@ import RivuletHTTP
 /// connection takes 152 bytes.
 final class ClientConnection {
     let id: ConnectionID
-    /// The address of the client, or of the proxy in front of it.
+    /// The address of the peer: the client, or the proxy in front of it.
+    ///
+    /// `Doors.clientAddress` finds the client of a request.
     let address: PeerAddress.IP
     private var http = HTTPConnection()
     /// True if the driver is in this connection's turn, so that an answer given at once does not start another turn.

@@ -1,5 +1,6 @@
 // The checks that a request passes before its resource is found.
 
+import RivuletEventLoop
 import RivuletHTTP
 
 /// Decides by a request's head alone if the server handles the request: by the host in the head, and by the page that
@@ -16,8 +17,8 @@ struct Doors: Sendable {
     private let hosts: HostList
     private let origins: AllowedOrigins
     private let publicOrigin: WebOrigin?
-    /// The addresses of proxies from which the server believes `X-Forwarded-Proto`.
-    let proxies: AddressList
+    /// The addresses of proxies whose fields about their clients the server believes.
+    private let proxies: AddressList
     /// The constant lines of an answer that no page of another origin may read.
     let ownFields: [UInt8]
 
@@ -42,6 +43,37 @@ struct Doors: Sendable {
             )
         }
         return origin
+    }
+
+    // MARK: - Clients
+
+    /// True if the server believes the fields of this peer about its clients.
+    func trusts(_ peer: PeerAddress.IP) -> Bool { proxies.contains(peer) }
+
+    /// The client of a request: the connection's peer, or the client that a trusted proxy names.
+    func client(of headers: HTTPHeaders, on connection: ClientConnection) -> ClientAddress {
+        guard trusts(connection.address) else { return ClientAddress(connection.address) }
+        return ClientAddress(
+            forwarded: headers.values(of: "forwarded"),
+            forwardedFor: headers.values(of: "x-forwarded-for"),
+            from: connection.address,
+            isTrusted: trusts
+        )
+    }
+
+    /// The address of the client that sent a request; `limitKey` of it is the key of limits for each address.
+    func clientAddress(of request: HTTPRequest, on connection: ClientConnection) -> PeerAddress.IP {
+        client(of: request.headers, on: connection).ip
+    }
+
+    /// True if a trusted proxy says that the request's client uses TLS.
+    ///
+    /// A proxy says it in one `X-Forwarded-Proto`, or without this field in `Forwarded`.
+    func isForwardedFromTLS(_ request: HTTPRequest, on connection: ClientConnection) -> Bool {
+        guard trusts(connection.address) else { return false }
+        let protocols = request.headers.values(of: "x-forwarded-proto")
+        guard !protocols.isEmpty else { return client(of: request.headers, on: connection).usesTLS }
+        return protocols.count == 1 && protocols[0].lowercased() == "https"
     }
 
     // MARK: - Requests

@@ -32,9 +32,9 @@ public struct ServerLimits: Sendable, Hashable {
     public var connectionsMax: Int
     /// The most streams of the server; a further stream gets `bye` and `retry:`.
     public var streamsMax: Int
-    /// The most streams from one source address; a further stream gets `bye` and `retry:`.
+    /// The most streams of one client's address, or IPv6 network (/64); a further stream gets `bye` and `retry:`.
     ///
-    /// Nil sets no limit, because behind a proxy all streams have the proxy's address.
+    /// Nil sets no limit, because clients behind a proxy that names no clients have one address together.
     public var streamsPerAddressMax: Int?
     /// The most bytes that wait for one slow stream, without the framing of chunks.
     ///

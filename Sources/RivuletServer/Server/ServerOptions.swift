@@ -44,8 +44,8 @@ public struct ServerOptions: Sendable {
     public var olderSecretKey: SecretKey?
     /// True if browsers may send the server's cookies over TLS only (`Secure`).
     ///
-    /// If it is false, this holds only for cookies of requests for which a trusted proxy says `X-Forwarded-Proto:
-    /// https`.
+    /// If it is false, this holds only for cookies of requests for which a trusted proxy says that their client uses
+    /// TLS.
     public var hasSecureCookies: Bool
     /// The permission to serve other machines although the server asks for no credentials.
     public var access: ServerAccess
@@ -65,8 +65,9 @@ public struct ServerOptions: Sendable {
     /// The address under which clients know the server, such as `https://rivulet.example`; nil if clients use the
     /// server's own address.
     public var publicURL: String?
-    /// The addresses and networks of proxies from which the server believes `X-Forwarded-Proto`: `10.0.0.7`,
-    /// `10.0.0.0/8`.
+    /// The addresses and networks of proxies: `10.0.0.7`, `10.0.0.0/8`.
+    ///
+    /// From these peers the server believes `Forwarded`, `X-Forwarded-For` and `X-Forwarded-Proto`.
     public var trustedProxies: [String]
     /// The `Content-Security-Policy` of the pages in the public folder.
     public var contentSecurityPolicy: String

@@ -85,12 +85,12 @@ final class StreamDriver {
             // The guard fails if this join answers a request from before the stream's paths were changed.
             guard known.outside != nil, known.group.source == join.source else { return disown(join) }
         } else {
-            guard context.addresses.enter(connection.address) else {
+            guard context.addresses.enter(client(of: connection), owner(connection)) else {
                 disown(join)
                 return writer.answerBye(connection, .limit)
             }
             guard let begun = writer.begin(connection, named: name, facts) else {
-                context.addresses.leave(connection.address)
+                context.addresses.leave(owner(connection))
                 return disown(join)
             }
             context.streams.add(1, ordering: .relaxed)
@@ -104,6 +104,16 @@ final class StreamDriver {
         // The stream's join was under way when draining began, so draining has not ended the stream.
         if known == nil, core.isDraining { return close(connection, because: .draining) }
         if action == .ask { ask(connection) }
+    }
+
+    /// The client of the request under way.
+    private func client(of connection: ClientConnection) -> ClientAddress {
+        guard let headers = connection.request?.headers else { return ClientAddress(connection.address) }
+        return context.doors.client(of: headers, on: connection)
+    }
+
+    private func owner(_ connection: ClientConnection) -> StreamAddresses.Owner {
+        StreamAddresses.Owner(loop: core.index, connection: connection.id)
     }
 
     /// Refuses first events with more bytes than may wait for the stream, because they would be cut off in the middle.
@@ -394,7 +404,7 @@ final class StreamDriver {
     func forget(_ connection: ClientConnection, _ end: StreamEnd, isCounted: Bool = true) -> StreamTable.Leaver? {
         guard let leaver = table.remove(connection) else { return nil }
         context.streams.subtract(1, ordering: .relaxed)
-        context.addresses.leave(connection.address)
+        context.addresses.leave(owner(connection))
         core.counters.streamClosed(StreamKind(leaver.source), end)
         if isCounted { leave(leaver) }
         return leaver
