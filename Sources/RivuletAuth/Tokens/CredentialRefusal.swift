@@ -36,6 +36,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
     case apiKeyID(String)
     case apiKeySecret(String)
     case apiKeyExpired(String)
+    case apiKeyInCookie
 
     /// A word for metrics and for filters of the log.
     package var reason: String {
@@ -54,7 +55,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
         case .signature: "signature"
         case .grant: "authorization_details"
         case .revoked: "revoked"
-        case .apiKeyForm, .apiKeyID, .apiKeySecret: "key"
+        case .apiKeyForm, .apiKeyID, .apiKeySecret, .apiKeyInCookie: "key"
         }
     }
 
@@ -87,6 +88,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
         case .apiKeyForm: "The API key is mistyped: its form or its checksum is wrong."
         case .apiKeyID(let id): "The API key \(ForeignText.quoted(id)) is not in the file of keys."
         case .apiKeySecret(let id): "The secret of the API key \(ForeignText.quoted(id)) is wrong."
+        case .apiKeyInCookie: "An API key is in a cookie. Pages sign in with tokens, because API keys are for programs."
         case .apiKeyExpired(let id): "The API key \(ForeignText.quoted(id)) has expired."
         }
     }

@@ -65,6 +65,7 @@ final class CallerFinder {
             return authenticator.anonymous(me: me)
         case .malformed: throw refuse(.place)
         case .token(let token):
+            if header == .none, APIKey.isBeginning(of: token) { throw refuse(.apiKeyInCookie) }
             let identity = try identity(of: token)
             if header != .none { memos[slot] = CredentialMemo(request, identity) }
             core.counters.authenticated(.ok)

@@ -82,6 +82,9 @@ extension Permit {
         let app = route.app ?? ""
         switch requirement {
         case .nothing, .stream: return .limited(CallerPermit(identity))
+        case .credential:
+            guard !identity.caller.isAnonymous else { throw .credentialMissing }
+            return .limited(CallerPermit(identity))
         case .description:
             guard !identity.caller.isAnonymous || grants.allows(.describe, app: route.app) else {
                 throw .denied(identity.caller, Need(.describe, route))

@@ -7,6 +7,8 @@ import RivuletHTTP
 enum Requirement: Hashable, Sendable {
     /// No permission: the resource has no data, or the caller's own only.
     case nothing
+    /// Any valid credential.
+    case credential
     /// Any valid credential, or the action `describe`.
     case description
     /// The action `operate`.
@@ -32,6 +34,8 @@ extension Resource {
     func requirement(for method: HTTPMethod) -> Requirement {
         let isReading = method == .get || method == .head
         return switch self {
+        // Each caller may sign out, also with a credential that is not valid.
+        case .login: method == .delete ? .nothing : .credential
         case .health, .readiness, .problems, .problem, .file, .caller, .resourceMetadata: .nothing
         case .apps, .app, .types, .openAPI: .description
         case .metrics, .streams: .operation
@@ -52,5 +56,34 @@ extension Resource {
         case .valueChanges: .value(.read)
         case .secret: .app(.secrets)
         }
+    }
+
+    /// True if requests for the resource are identified by the cookie with a credential.
+    ///
+    /// The page that renews an expired cookie must load, and its request for a new cookie must pass.
+    var readsCookie: Bool {
+        switch self {
+        case .health, .readiness, .problems, .problem, .file, .resourceMetadata, .login: false
+        case .metrics, .openAPI, .caller, .apps, .app, .types, .sessions, .session, .state, .events, .changes, .reset,
+            .restore, .fork, .streams, .stream, .views, .view, .viewChanges, .store, .item, .operations, .storeEvents,
+            .value, .toggle, .valueChanges, .secret:
+            true
+        }
+    }
+}
+
+/// A way to send a credential, as the OpenAPI document names it.
+enum CredentialScheme: String, CaseIterable {
+    /// The header `Authorization`.
+    case bearer
+    /// The cookie that `PUT /v1/login` sets.
+    case cookie
+}
+
+extension Resource {
+    /// The ways to send the credential that a method needs; none if it needs no credential.
+    func credentialSchemes(for method: HTTPMethod) -> [CredentialScheme] {
+        guard requirement(for: method) != .nothing else { return [] }
+        return readsCookie ? [.bearer, .cookie] : [.bearer]
     }
 }

@@ -99,7 +99,7 @@ struct ProblemTable {
         case .crossSite:
             ProblemTable(
                 "The page's origin is not allowed",
-                "A web page of another site sent the request, and the server does not allow the origin of that page.",
+                "A web page of another site sent the request, and the server does not allow the origin of that page. Or the page cannot sign in, because its browser would keep no cookie.",
                 "The operator starts the server with --allowed-origins and the page's origin. Nothing has changed."
             )
         case .unknownCaller:
@@ -305,6 +305,12 @@ struct ProblemTable {
                 "A value has no form in JSON",
                 "The event or the item leads to a number that is not finite, such as NaN.",
                 "Send other values. Nothing has changed."
+            )
+        case .loginRefused:
+            ProblemTable(
+                "The credential cannot be in a cookie",
+                "A page signs in with an API key, with a token that is too long for a cookie, or over a connection without TLS.",
+                "Sign in with a short token over https, or send Authorization: Bearer with each request. Nothing has changed."
             )
         case .keyReused:
             ProblemTable(

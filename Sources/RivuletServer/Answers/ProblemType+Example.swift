@@ -157,6 +157,7 @@ extension ProblemType {
         case .coercionRefused:
             Problem(.coerced([CoercedValue(path: "/p/count", from: Array("500".utf8), to: Array("100".utf8))]))
         case .noJSONForm: Problem(.unrepresentableNumber)
+        case .loginRefused: LoginCookie.tooLong(5_120)
         case .keyReused: Problem(.keyReused("8e03978e-40d5"))
         case .quotaExceeded: Problem(.keysFull(key, seconds: 60))
         case .headTooLarge:

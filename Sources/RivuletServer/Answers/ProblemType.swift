@@ -54,6 +54,7 @@ enum ProblemType: String, CaseIterable, Sendable {
     case eventRejected = "event-rejected"
     case coercionRefused = "coercion-refused"
     case noJSONForm = "no-json-form"
+    case loginRefused = "login-refused"
     case keyReused = "key-reused"
     case quotaExceeded = "quota-exceeded"
     case headTooLarge = "head-too-large"
@@ -101,7 +102,7 @@ enum ProblemType: String, CaseIterable, Sendable {
         case .rangeNotSatisfiable: 416
         case .expectationFailed: 417
         case .misdirectedRequest: 421
-        case .invalidBody, .eventRejected, .coercionRefused, .noJSONForm, .keyReused: 422
+        case .invalidBody, .eventRejected, .coercionRefused, .noJSONForm, .loginRefused, .keyReused: 422
         case .quotaExceeded: 429
         case .headTooLarge: 431
         case .appFailed, .sessionUnreadable, .storedValueUnreadable, .keptAnswerUnreadable, .storageIndeterminate,

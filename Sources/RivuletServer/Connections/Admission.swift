@@ -68,6 +68,8 @@ final class Admission {
             guard methods.has(request.method) else {
                 throw try context.refusal(of: request.method, route, has: methods)
             }
+            cause = .caller
+            try refuseForeignLogin(route, request.method, callers)
             cause = .contentType
             try refuseFormType(route, request)
             cause = .body
@@ -211,9 +213,10 @@ final class Admission {
 
     /// True if the resource of a path looks at the cookie with a token.
     ///
-    /// Files and public documents do not: the page that renews an expired cookie must load.
-    private static func readsCookie(_ segments: [String]) -> Bool {
+    /// It agrees with `Resource.readsCookie`, and also decides about paths that name no resource.
+    static func readsCookie(_ segments: [String]) -> Bool {
         switch segments.first {
+        case "v1" where segments.count == 2 && segments[1] == "login": false
         case nil, "v1", "metrics", "openapi.json": true
         default: false
         }
@@ -274,6 +277,20 @@ final class Admission {
         context.explainOnce(.caller)
         return Problem(.unknownCaller, detail)
     }
+
+    /// Refuses the sign-in of a page whose browser would not keep the cookie.
+    private func refuseForeignLogin(
+        _ route: Route,
+        _ method: HTTPMethod,
+        _ callers: DoorPass.Callers
+    ) throws(Problem) {
+        guard case .login = route, method == .put, callers != .all else { return }
+        throw Problem(.crossSite, Self.foreignLogin)
+    }
+
+    private static let foreignLogin =
+        "A browser keeps no login cookie for a page of another site, so this page cannot sign in with one. Send each request with "
+        + "Authorization: Bearer. Nothing has changed."
 
     private static let unknownCaller =
         "The session \"me\" is named by a cookie, which browsers do not keep for a page of another site. Serve the page and Rivulet under one "

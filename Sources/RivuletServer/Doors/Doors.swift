@@ -141,6 +141,13 @@ struct Doors: Sendable {
         }
     }
 
+    // MARK: - TLS
+
+    /// True if the client uses TLS: by the public URL, or because a trusted proxy says so.
+    func isTLS(_ request: HTTPRequest, on connection: ClientConnection) -> Bool {
+        publicOrigin?.scheme == "https" || isForwardedFromTLS(request, on: connection)
+    }
+
     // MARK: - Refusals
 
     private func refusal(of request: HTTPRequest, _ problem: Problem, _ cause: RequestRefusal) -> Verdict {

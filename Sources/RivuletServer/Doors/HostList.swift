@@ -63,6 +63,14 @@ struct HostList: Sendable {
         }
     }
 
+    /// True if an authority names this machine: `localhost`, a name below it, or an address of loopback.
+    static func isLoopback(_ authority: String) -> Bool {
+        guard let bare = bare(withoutPort(authority.lowercased())) else { return false }
+        if let address = PeerAddress.IP(String(bare)) { return address.isLoopback }
+        let name = withoutDot(bare)
+        return name == "localhost" || name.hasSuffix(".localhost")
+    }
+
     /// The host of an authority, with the brackets of an IPv6 address.
     static func withoutPort(_ authority: String) -> Substring {
         guard authority.hasPrefix("["), let end = authority.firstIndex(of: "]") else {

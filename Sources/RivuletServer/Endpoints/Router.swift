@@ -42,6 +42,7 @@ extension ServerLoop: RequestPerformer {
         case .problems: ProblemEndpoint(server: self).page(ProblemPages.list, request, exchange)
         case .problem(let type): ProblemEndpoint(server: self).page(ProblemPages.page(of: type), request, exchange)
         case .caller: CallerEndpoint(server: self).caller(permit, exchange)
+        case .login: try LoginEndpoint(server: self).login(request, permit, exchange)
         case .resourceMetadata: try CallerEndpoint(server: self).resourceMetadata(request, exchange)
         case .apps: AppEndpoint(server: self).apps(exchange)
         case .app(let name): try AppEndpoint(server: self).document(\.description, of: name, request, exchange)

@@ -63,10 +63,9 @@ struct OpenAPIDocument {
     }
 
     /// The ways to send a credential.
-    private static let securitySchemes: JSONValue = [
-        "bearer": ["type": "http", "scheme": "bearer", "description": "A JSON Web Token or an API key."],
-        "cookie": ["type": "apiKey", "in": "cookie", "name": .string(Credentials.cookieName)],
-    ]
+    private static let securitySchemes = JSONValue.object(
+        CredentialScheme.allCases.map { JSONValue.Member(name: $0.rawValue, value: $0.document) }
+    )
 
     private static func list<Value: CaseIterable & RawRepresentable<String>>(of type: Value.Type) -> JSONValue {
         .array(Value.allCases.map { .string($0.rawValue) })

@@ -111,10 +111,10 @@ struct OpenAPITemplate {
     func path(of resource: Resource, tag: String, without method: String? = nil) -> JSONValue.Member {
         let item = expanded(root["paths"]?[resource.path] ?? [:])?.members ?? []
         let operations = item.filter { $0.name != "parameters" && $0.name != method }.map { member in
-            let needs = resource.requirement(for: HTTPMethod(member.name.uppercased()))
+            let security = isSecured ? Self.security(of: resource, HTTPMethod(member.name.uppercased())) : []
             return JSONValue.Member(
                 name: member.name,
-                value: Self.operation(member.value, tag: tag, needs: isSecured ? needs : nil)
+                value: Self.operation(member.value, tag: tag, security)
             )
         }
         let parameters = (item.first { $0.name == "parameters" }?.value.elements ?? []) + [Self.traceParent]
@@ -125,7 +125,11 @@ struct OpenAPITemplate {
     }
 
     /// An operation with its tag and the responses of its problems.
-    private static func operation(_ operation: JSONValue, tag: String, needs: Requirement?) -> JSONValue {
+    private static func operation(
+        _ operation: JSONValue,
+        tag: String,
+        _ security: [JSONValue.Member]
+    ) -> JSONValue {
         let problems = (operation["problems"]?.elements ?? []).compactMap(\.integerValue) + commonProblems
         let refusals = problems.map { status in
             JSONValue.Member(name: "\(status)", value: reference(to: "responses", "Problem\(status)"))
@@ -134,14 +138,15 @@ struct OpenAPITemplate {
         let members = (operation.members ?? []).filter { $0.name != "problems" && $0.name != "responses" }
         let tags = JSONValue.Member(name: "tags", value: [.string(tag)])
         let answers = JSONValue.Member(name: "responses", value: .object(responses))
-        return .object(members + [tags] + security(needs) + [answers])
+        return .object(members + [tags] + security + [answers])
     }
 
-    /// The member `security` of an operation; no member on a server that asks for no credentials.
-    private static func security(_ needs: Requirement?) -> [JSONValue.Member] {
-        guard let needs else { return [] }
-        let schemes: JSONValue = needs == .nothing ? [] : [["bearer": []], ["cookie": []]]
-        return [JSONValue.Member(name: "security", value: schemes)]
+    /// The member `security` of an operation: the ways to send its credential, none of them for a public operation.
+    private static func security(of resource: Resource, _ method: HTTPMethod) -> [JSONValue.Member] {
+        let schemes = resource.credentialSchemes(for: method).map { scheme in
+            JSONValue.object([JSONValue.Member(name: scheme.rawValue, value: [])])
+        }
+        return [JSONValue.Member(name: "security", value: .array(schemes))]
     }
 
     static func reference(to kind: String, _ name: String) -> JSONValue {

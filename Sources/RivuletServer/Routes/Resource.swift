@@ -5,7 +5,7 @@ import RivuletHTTP
 /// The template of the OpenAPI document describes each of them. Source: <Documentation/HTTP.md#resources>.
 enum Resource: CaseIterable, Sendable {
     case health, readiness, metrics, openAPI, problems, problem, file
-    case caller, resourceMetadata
+    case caller, login, resourceMetadata
     case apps, app, types
     case sessions, session, state, events, changes
     case reset, restore, fork
@@ -25,6 +25,7 @@ enum Resource: CaseIterable, Sendable {
         case .problem: "/problems/{problem}"
         case .file: "/{file}"
         case .caller: "/v1/me"
+        case .login: "/v1/login"
         case .resourceMetadata: "/.well-known/oauth-protected-resource"
         case .apps: "/v1/apps"
         case .app: "/v1/apps/{app}"
@@ -60,6 +61,7 @@ enum Resource: CaseIterable, Sendable {
         case .health, .readiness, .metrics, .openAPI, .problems, .problem, .file, .streams: .reading
         case .apps, .app, .types, .views, .view, .caller, .resourceMetadata: .reading
         case .stream: [.reading, .patch, .delete]
+        case .login: [.put, .delete]
         case .state: [.reading, .put]
         case .changes, .viewChanges, .storeEvents, .valueChanges: .get
         case .sessions, .events: [.reading, .post]
@@ -72,7 +74,7 @@ enum Resource: CaseIterable, Sendable {
     /// True if a request with this method may have a body; the method is one of `methods`.
     func takesBody(_ method: HTTPMethod) -> Bool {
         switch (self, method) {
-        case (.reset, _), (.restore, _), (.toggle, _): false
+        case (.reset, _), (.restore, _), (.toggle, _), (.login, _): false
         case (_, .post), (_, .put), (_, .patch): true
         default: false
         }

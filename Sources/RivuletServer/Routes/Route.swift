@@ -13,6 +13,8 @@ enum Route: Hashable, Sendable {
     case openAPI
     /// The caller itself: its name and its grants.
     case caller
+    /// The cookie with the credential of a page.
+    case login
     /// The description of the server for clients that get tokens.
     case resourceMetadata
     case apps
@@ -57,6 +59,7 @@ enum Route: Hashable, Sendable {
         case .metrics: .metrics
         case .openAPI: .openAPI
         case .caller: .caller
+        case .login: .login
         case .resourceMetadata: .resourceMetadata
         case .apps: .apps
         case .app: .app
@@ -91,7 +94,7 @@ enum Route: Hashable, Sendable {
     var app: String? {
         switch self {
         case .health, .readiness, .metrics, .openAPI, .problems, .problem, .apps, .streams, .stream, .file,
-            .caller, .resourceMetadata:
+            .caller, .login, .resourceMetadata:
             nil
         case .app(let name), .types(let name), .sessions(let name), .secret(let name, _): name
         case .session(let key), .state(let key, _), .events(let key), .views(let key, _), .changes(let key, _): key.app
@@ -144,6 +147,7 @@ enum Route: Hashable, Sendable {
     private static func resource(_ segments: ArraySlice<String>) throws(Problem) -> Route {
         var rest = segments
         if segments.first == "me", segments.count == 1 { return .caller }
+        if segments.first == "login", segments.count == 1 { return .login }
         if segments.first == "streams" { return try streams(segments.dropFirst()) }
         guard rest.popFirst() == "apps" else { throw unknown(segments) }
         guard let app = rest.popFirst() else { return .apps }
