@@ -194,7 +194,7 @@ struct DatabaseRebuild {
             number: "sid",
             index: "sqlite_autoindex_session_1",
             key: ["app", "id"],
-            columns: ["sid", "app", "id", "epoch", "created", "crc"]
+            columns: ["sid", "app", "id", "epoch", "created", "crc", "owner", "bytes"]
         ) { row, name in
             let key = SessionKey(app: row.text(1), id: name)
             let session = SessionRow(sid: row.integer(0), key: key, epoch: row.text(3), created: row.integer(4))

@@ -54,7 +54,7 @@ struct DatabaseVerifier {
         let path = path
         try verifyPart("the sessions") { (verifier) throws(SQLiteError) in try verifier.verifySessions() }
         try verifyPart("the log") { (verifier) throws(SQLiteError) in try verifier.verifyLog() }
-        try verifyRows("SELECT \(LogRow.columns) FROM log l") { (row) throws(SQLiteError) in
+        try verifyRows("SELECT \(LogRow.columns(of: layout)) FROM log l") { (row) throws(SQLiteError) in
             _ = try LogRow.entry(in: row, path: path)
         }
         for table in ["snapshot"] + (layout >= SQLiteSchema.olderSnapshotsLayout ? ["older_snapshot"] : []) {

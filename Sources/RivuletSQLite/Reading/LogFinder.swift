@@ -65,14 +65,14 @@ final class LogFinder {
         firstSince = try lookup {
             "SELECT l.v \(entries($0)) WHERE i.sid = ? AND l.time >= ?\($1) ORDER BY i.v LIMIT 1"
         }
+        let columns = LogRow.columns(of: layout)
         between = try lookup {
-            "SELECT \(LogRow.columns) \(entries($0)) WHERE i.sid = ? AND i.v > ? AND i.v <= ?\($1) ORDER BY i.v"
+            "SELECT \(columns) \(entries($0)) WHERE i.sid = ? AND i.v > ? AND i.v <= ?\($1) ORDER BY i.v"
         }
         let row = "FROM log l WHERE l.seq = ? AND l.sid = ? AND l.v = ?"
-        entryAt = try SQLiteStatement("SELECT \(LogRow.columns) \(row)", on: connection)
+        entryAt = try SQLiteStatement("SELECT \(columns) \(row)", on: connection)
         timeAt = try SQLiteStatement("SELECT l.time \(row)", on: connection)
-        // The length of a blob is in the row's header, so large blobs are not read.
-        let size = "length(l.event) + length(l.changes) + coalesce(length(CAST(l.cmd AS BLOB)), 0)"
+        let size = LogRow.size(of: layout)
         sizesOf = try lookup { "SELECT l.v, \(size) \(entries($0)) WHERE i.sid = ?\($1) ORDER BY i.v DESC" }
         sizeAt = try SQLiteStatement("SELECT \(size) \(row)", on: connection)
     }

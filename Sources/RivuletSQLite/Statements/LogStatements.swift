@@ -4,6 +4,7 @@ internal import RivuletSessions
 struct LogStatements {
     private let finder: LogFinder
     private let insertEntry: SQLiteStatement
+    private let insertEntryWithCaller: SQLiteStatement
     private let dropIndexedEntries: SQLiteStatement
     private let dropFromIndex: SQLiteStatement
     private let dropEntry: SQLiteStatement
@@ -17,6 +18,7 @@ struct LogStatements {
     init(_ connection: SQLiteConnection, finder: LogFinder) throws(SQLiteError) {
         self.finder = finder
         insertEntry = try SQLiteStatement(LogRow.insertion, on: connection)
+        insertEntryWithCaller = try SQLiteStatement(LogRow.insertionWithCaller, on: connection)
         dropIndexedEntries = try SQLiteStatement(
             "DELETE FROM log WHERE seq IN (SELECT seq FROM log_index WHERE sid = ?1 AND v < ?2) AND sid = ?1 AND v < ?2",
             on: connection
@@ -52,11 +54,12 @@ struct LogStatements {
     }
 
     mutating func append(_ entry: LogEntry, sid: Int64) throws(SQLiteError) {
-        defer { insertEntry.reset() }
+        let insertion = entry.by == nil ? insertEntry : insertEntryWithCaller
+        defer { insertion.reset() }
         lastRow += 1
         let version = Int64(clamping: entry.version)
         let earlier = recent.replace(at: lastRow, sid: sid, version: version)
-        try LogRow.insert(entry, row: lastRow, sid: sid, after: earlier, by: insertEntry)
+        try LogRow.insert(entry, row: lastRow, sid: sid, after: earlier, by: insertion)
         finder.add(version: version, row: lastRow, of: sid)
     }
 

@@ -6,7 +6,7 @@ enum SQLiteSchema {
     /// "RIVU", the application id by which `file` and Rivulet recognize the database.
     static let applicationID: Int64 = 0x5249_5655
     /// The layout that this code reads and writes.
-    static let version: Int64 = 8
+    static let version: Int64 = 9
     /// The page size of a new database, in bytes.
     static let pageBytes = 4_096
 
@@ -64,6 +64,8 @@ enum SQLiteSchema {
 
     /// The first layout in which entries name the entry 64 rows before them.
     static let earlierEntriesLayout: Int64 = 8
+    /// The first layout with callers of entries, owners of sessions and counters.
+    static let callersLayout: Int64 = 9
 
     /// Returns true if every page of a database of this layout was written with `secure_delete`, so that deletions
     /// erase their text.
@@ -154,6 +156,8 @@ enum SQLiteSchema {
             (7, [EpochRenewal.table]),
             // Each entry names the entry 64 rows before it. Existing entries name none.
             (8, earlierEntryColumns),
+            // Entries have callers, and sessions have owners. Existing rows have none.
+            (9, callerColumns + ownerTables),
         ]
         return layouts.filter { found < $0.number }.flatMap(\.statements)
     }
@@ -163,20 +167,38 @@ enum SQLiteSchema {
         "ALTER TABLE log ADD COLUMN earlier_sid INTEGER", "ALTER TABLE log ADD COLUMN earlier_v INTEGER",
     ]
 
+    private static let callerColumns = [
+        "ALTER TABLE log ADD COLUMN caller TEXT", "ALTER TABLE session ADD COLUMN owner TEXT",
+        "ALTER TABLE session ADD COLUMN bytes INTEGER",
+    ]
+
+    /// The list of an owner's sessions, and the counters of the apps with a quota.
+    ///
+    /// The row of the owner "" counts all sessions of its app. The other rows count those of their owner. The bytes of
+    /// one session are in its row; they are NULL if its app has no quota.
+    private static let ownerTables = [
+        "CREATE INDEX session_owner ON session(app, owner, id) WHERE owner IS NOT NULL",
+        """
+        CREATE TABLE usage(
+            row INTEGER PRIMARY KEY, app TEXT NOT NULL, owner TEXT NOT NULL, sessions INTEGER NOT NULL,
+            bytes INTEGER NOT NULL, UNIQUE(app, owner)) STRICT
+        """,
+    ]
+
     private static let tables =
         [
             // AUTOINCREMENT: a sid is never used again, so a session that is deleted and created again has another sid.
             """
             CREATE TABLE session(
                 sid INTEGER PRIMARY KEY AUTOINCREMENT, app TEXT NOT NULL, id TEXT NOT NULL, epoch TEXT NOT NULL,
-                created INTEGER NOT NULL, crc INTEGER NOT NULL, UNIQUE(app, id)) STRICT
+                created INTEGER NOT NULL, crc INTEGER NOT NULL, owner TEXT, bytes INTEGER, UNIQUE(app, id)) STRICT
             """,
             // Entries are ordered by arrival, so that commits append.
             """
             CREATE TABLE log(
                 seq INTEGER PRIMARY KEY, sid INTEGER NOT NULL, v INTEGER NOT NULL, time INTEGER NOT NULL,
                 crc INTEGER NOT NULL, cmd TEXT, event BLOB NOT NULL, changes BLOB NOT NULL,
-                earlier_sid INTEGER, earlier_v INTEGER) STRICT
+                earlier_sid INTEGER, earlier_v INTEGER, caller TEXT) STRICT
             """,
             """
             CREATE TABLE snapshot(
@@ -185,7 +207,8 @@ enum SQLiteSchema {
                 body BLOB NOT NULL, UNIQUE(sid, v)) STRICT
             """,
             "CREATE TABLE probe(one INTEGER PRIMARY KEY CHECK (one = 1), commits INTEGER NOT NULL) STRICT",
-        ] + answerTable + itemTables + logIndexTables + [olderSnapshotTable] + erasingTables + [EpochRenewal.table]
+        ] + answerTable + itemTables + logIndexTables + [olderSnapshotTable] + erasingTables
+        + [EpochRenewal.table] + ownerTables
 
     /// A separate table, because a new unique key for the table `snapshot` would require a copy of every stored state.
     private static let olderSnapshotTable = """

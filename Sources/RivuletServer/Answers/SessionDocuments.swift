@@ -111,6 +111,10 @@ extension LogEntry {
         writer.integer(version)
         writer.key("time")
         writer.string(Timestamp.text(milliseconds: time))
+        if let by {
+            writer.key("by")
+            writer.string(by)
+        }
         // An entry for a caller that may see a part of the state has no event, and no changes if none is visible.
         if !event.isEmpty {
             writer.key("event")

@@ -16,6 +16,9 @@ package final class DispatchSender: Sendable {
         (self.caller, self.events, self.reads, self.mayCreate) = (caller, events, reads, mayCreate)
     }
 
+    /// The name of the caller in the log.
+    var me: String? { caller.me }
+
     /// The mask of the answers; nil if they show the whole state.
     var mask: PathMask? { reads.isAll ? nil : reads }
 }

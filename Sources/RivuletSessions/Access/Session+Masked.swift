@@ -53,7 +53,8 @@ extension Session {
         }
     }
 
-    /// Reads a part of the log with the granted part of its changes, and without events, which may show anything.
+    /// Reads a part of the log with its callers and the granted part of its changes, and without events, which may show
+    /// anything.
     package func readLog(
         after version: UInt64?,
         limit: Int,
@@ -87,7 +88,7 @@ extension Session {
 }
 
 extension LogPage {
-    /// The page without events, with the granted part of each change.
+    /// The page without events, with the callers and with the granted part of each change.
     fileprivate func masked(by mask: PathMask) throws(JSONError) -> LogPage {
         var masked: [LogEntry] = []
         for entry in entries {
@@ -97,6 +98,7 @@ extension LogPage {
                     version: entry.version,
                     time: entry.time,
                     commandID: nil,
+                    by: entry.by,
                     event: [],
                     changes: changes.isEmpty ? [] : changes.logJSON
                 )

@@ -42,6 +42,7 @@ extension Session {
             .replacement(replacement),
             expected: request.expected,
             isStrict: request.isStrict,
+            sender: request.sender,
             recorder: recorder,
             bodyBytes: bytes,
             reply: reply

@@ -461,6 +461,7 @@ package final class Session {
             version: version,
             time: environment.wallClock(),
             commandID: dispatch.recorder?.commandID,
+            by: dispatch.sender?.me,
             event: event,
             changes: changes.logJSON
         )

@@ -4,26 +4,67 @@ public struct LogEntry: Hashable, Sendable {
     public let version: UInt64
     /// The time at which the event was accepted, in milliseconds since 1970-01-01T00:00:00Z.
     public let time: Int64
-    /// The client's idempotency key, if it sent one.
+    /// The command id and the caller; nil if the entry has neither.
     ///
-    /// It serves human readers of the log only. Exact retries use `IdempotencyRecord`.
-    public let commandID: String?
+    /// They are in one object, because entries are copied often, and most entries have neither.
+    private let sender: Sender?
     /// The event as UTF-8 JSON.
     public let event: [UInt8]
     /// The net changes as a UTF-8 JSON array.
     public let changes: [UInt8]
 
+    private final class Sender: Hashable, Sendable {
+        let commandID: String?
+        let by: String?
+
+        init?(commandID: String?, by: String?) {
+            if commandID == nil, by == nil { return nil }
+            (self.commandID, self.by) = (commandID, by)
+        }
+
+        static func == (one: Sender, other: Sender) -> Bool {
+            one.commandID == other.commandID && one.by == other.by
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(commandID)
+            hasher.combine(by)
+        }
+    }
+
     /// Describes one version.
-    public init(version: UInt64, time: Int64, commandID: String?, event: [UInt8], changes: [UInt8]) {
+    public init(
+        version: UInt64,
+        time: Int64,
+        commandID: String?,
+        by: String? = nil,
+        event: [UInt8],
+        changes: [UInt8]
+    ) {
         self.version = version
         self.time = time
-        self.commandID = commandID
+        sender = Sender(commandID: commandID, by: by)
         self.event = event
         self.changes = changes
     }
 
-    /// The bytes that `StorageCapabilities.entryBytesMax` limits: event, changes and command id.
-    public var byteCount: Int { event.count + changes.count + (commandID?.utf8.count ?? 0) }
+    /// The client's idempotency key, if it sent one.
+    ///
+    /// It serves human readers of the log only. Exact retries use `IdempotencyRecord`.
+    public var commandID: String? { sender?.commandID }
+
+    /// The caller that dispatched the event, as `Caller.me` names it.
+    ///
+    /// It is nil for events of the app itself, for anonymous callers without a cookie, and on a server that asks for no
+    /// credentials.
+    public var by: String? { sender?.by }
+
+    /// The bytes that `StorageCapabilities.entryBytesMax` limits: event, changes, command id and caller.
+    public var byteCount: Int { event.count + changes.count + (sender.map(Self.byteCount) ?? 0) }
+
+    private static func byteCount(of sender: Sender) -> Int {
+        (sender.commandID?.utf8.count ?? 0) + (sender.by?.utf8.count ?? 0)
+    }
 }
 
 extension [LogEntry] {

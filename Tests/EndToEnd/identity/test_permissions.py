@@ -96,6 +96,9 @@ def test_a_log_without_events_has_the_granted_part_of_changes(server, issuer):
     assert [entry["version"] for entry in entries] == [1, 2, 3] and not any("event" in entry for entry in entries)
     assert entries[0]["changes"] == [{"op": "add", "path": "/p/todos/a", "index": 0, "value": {"id": "a", "title": "one"}}]
     assert "changes" not in entries[2]
+    # The pseudonym of the caller is no part of the state.
+    owner = server.request("GET", "/v1/me", headers=issuer.bearer("owner")).json["me"]
+    assert [entry["by"] for entry in entries] == [owner] * 3
     assert ask(server, issuer, "reader", "GET", S + "/state?version=1").json == {"p": {"todos": [{"id": "a", "title": "one"}]}}
     assert ask(server, issuer, "toggler", "GET", S + "/state?version=1").status == 403
 

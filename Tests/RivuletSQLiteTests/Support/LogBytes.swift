@@ -25,6 +25,9 @@ struct LogBytes {
 
     func offset(of frame: Int) -> Int { Self.headerBytes + frame * Self.frameBytes }
 
+    /// True if a disk sector ends between the frame's commit mark and its salts.
+    func isMarkInSectorBefore(frame: Int) -> Bool { (offset(of: frame) + 8) % 512 == 0 }
+
     mutating func flip(frame: Int, at offset: Int) { bytes[self.offset(of: frame) + offset] ^= 0x10 }
 
     func write(to folder: TemporaryFolder) throws {

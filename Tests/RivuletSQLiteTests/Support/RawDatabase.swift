@@ -58,8 +58,16 @@ extension RawDatabase {
         try text("SELECT min(pageno) FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf'").flatMap { Int($0) }
     }
 
+    /// Converts the database to layout 8, in which entries have no callers and sessions no owners.
+    func goBackToLayout8() throws {
+        try execute("DROP INDEX session_owner; DROP TABLE usage; ALTER TABLE log DROP COLUMN caller")
+        try execute("ALTER TABLE session DROP COLUMN owner; ALTER TABLE session DROP COLUMN bytes")
+        try execute("PRAGMA user_version = 8")
+    }
+
     /// Converts the database to layout 6, in which entries name no earlier entries and epochs are not renewed.
     func goBackToLayout6() throws {
+        try goBackToLayout8()
         try execute(
             "DROP TABLE renewal; ALTER TABLE log DROP COLUMN earlier_sid; ALTER TABLE log DROP COLUMN earlier_v"
         )

@@ -9,11 +9,12 @@ enum TestData {
 
     static func key(_ id: String = "one") -> SessionKey { SessionKey(app: "counter", id: id) }
 
-    static func entry(_ version: UInt64, byteCount: Int = 40) -> LogEntry {
+    static func entry(_ version: UInt64, byteCount: Int = 40, by: String? = nil) -> LogEntry {
         LogEntry(
             version: version,
             time: Int64(version),
             commandID: nil,
+            by: by,
             event: Array("\"increment\"".utf8),
             changes: (0..<byteCount).map { UInt8(truncatingIfNeeded: UInt64($0) &* version) }
         )

@@ -16,13 +16,17 @@ extension StorageConformance {
                     event: Sample.noise(70_000),
                     changes: Sample.noise(3)
                 ),
+                LogEntry(version: 4, time: 0, commandID: nil, by: "é\u{0}𝄞", event: [1], changes: [2]),
+                LogEntry(version: 5, time: 0, commandID: "", by: "", event: [1], changes: [2]),
+                LogEntry(version: 6, time: 0, commandID: nil, event: [1], changes: [2]),
             ]
             let point = AppendPoint.creating(epoch: Sample.epoch, time: Sample.created)
             let head = try await engine.append(Sample.key, at: point, entries).head()
             let stored = try #require(try await engine.load(Sample.key))
             #expect(stored.head == head)
-            #expect(head.version == 3)
+            #expect(head.version == 6)
             #expect(stored.tail == entries)
+            #expect(stored.tail.map(\.byteCount) == entries.map(\.byteCount))
             #expect(stored.updated == 0)
             #expect(stored.retained.from == 1)
         },

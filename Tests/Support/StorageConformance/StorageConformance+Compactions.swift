@@ -40,6 +40,28 @@ extension StorageConformance {
             #expect(try await history(2) == nil)
             #expect(try await history(0) == nil)
         },
+        StorageConformance("the entries that a compaction keeps have their callers") { engine async throws in
+            let entries = (1...4).map { version in
+                LogEntry(version: version, time: 0, commandID: nil, by: "caller\(version)", event: [1], changes: [2])
+            }
+            let point = AppendPoint.creating(epoch: Sample.epoch, time: 0, snapshot: Sample.snapshot(0))
+            let head = try await engine.append(Sample.key, at: point, Array(entries[..<2])).head()
+            _ = try await engine.compact(Sample.key, at: head, snapshot: Sample.snapshot(2), keepingFrom: 1)
+            let end = try await engine.append(Sample.key, at: .after(head), Array(entries[2...])).head()
+            _ = try await engine.compact(Sample.key, at: end, snapshot: Sample.snapshot(4), keepingFrom: 3)
+            let kept = try await engine.history(Sample.key, epoch: end.epoch, after: 2, limit: 9)
+            #expect(kept?.map(\.by) == ["caller3", "caller4"])
+            // The size that limits the log includes the callers.
+            let bytes = entries[2...].reduce(0) { $0 + $1.byteCount }
+            let outcome = try await engine.compact(
+                Sample.key,
+                at: end,
+                snapshot: Sample.snapshot(4),
+                keepingFrom: 3,
+                keepingBytes: bytes
+            )
+            #expect(outcome == .compacted(end, retained: RetainedLog(from: 3, since: 0, bytes: bytes)))
+        },
         StorageConformance("a log without entries has its head and its times, and appends continue after the head") {
             engine async throws in
             let head = try await engine.fill(upTo: 3)
