@@ -77,15 +77,23 @@ def serve():
 
 
 @pytest.fixture(scope="session")
-def browser():
-    """The Chromium of the machine."""
+def launch():
+    """Starts browsers: the Chromium of the machine, with further arguments."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert chromium, "no chromium: apt-get install chromium"
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"])
-        yield browser
-        browser.close()
+        yield lambda *arguments: driver.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage", *arguments]
+        )
+
+
+@pytest.fixture(scope="session")
+def browser(launch):
+    """The browser of most tests."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    browser = launch()
+    yield browser
+    browser.close()
 
 
 @pytest.fixture

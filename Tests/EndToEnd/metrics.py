@@ -7,7 +7,16 @@ class Metrics:
     """One scrape."""
 
     def __init__(self, server):
-        answer = server.get("/metrics")
+        self._read(server.get("/metrics"))
+
+    @classmethod
+    def of(cls, answer):
+        """The scrape that an answer has."""
+        metrics = cls.__new__(cls)
+        metrics._read(answer)
+        return metrics
+
+    def _read(self, answer):
         assert answer.status == 200, answer
         assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
         self.families = {family.name: family for family in text_string_to_metric_families(answer.body.decode())}

@@ -29,9 +29,8 @@ BLOCKS = {
     "Documentation/Deploying.md": [
         ("swift build", "test_deploying.py::test_the_build_is_that_of_the_image"),
         ("docker build", "test_deploying.py::test_the_image_is_open_and_is_published_to_this_machine_only"),
-        ("[Unit]", "test_deploying.py::test_the_server_of_the_unit_serves_through_the_proxy_of_the_page"),
+        ("[Unit]", "test_deploying.py::test_the_server_of_the_unit_serves_through_a_proxy"),
         ("systemctl", "not run: it changes the machine's services"),
-        ("server {", "test_deploying.py::test_the_server_of_the_unit_serves_through_the_proxy_of_the_page"),
         ("rivulet backup", "test_deploying.py::test_the_commands_for_data_succeed"),
         ("rivulet backup", "test_deploying.py::test_the_commands_for_data_succeed"),
     ],

@@ -1,21 +1,14 @@
-# Documentation/Deploying.md: its options, its image, its unit and its proxy work with a real server.
+# Documentation/Deploying.md: its options, its image and its unit work with a real server.
 
-import contextlib
 import json
 import re
-import socket
-import subprocess
-import time
 
-import pytest
-
-import harness
 from fences import block, text
-from harness import PATIENCE, Server, run
+from fronts import NAME, Authority, Front
+from harness import Server, run
+from tokens import Issuer, encoded
 
 PAGE = "Documentation/Deploying.md"
-#: The name of the server on the page.
-NAME = "rivulet.example"
 
 
 def commands(beginning):
@@ -73,73 +66,20 @@ def test_the_commands_for_data_succeed(tmp_path):
         assert restored.session("s").state("/p/count") == 1
 
 
-@pytest.fixture
-def server(serve, data):
-    """A server with the options of the unit on the page."""
+def test_the_server_of_the_unit_serves_through_a_proxy(serve, data, tmp_path):
     [start] = re.findall(r"^ExecStart=/usr/local/bin/rivulet serve (.*)$", block(PAGE, "ini", "[Unit]"), re.M)
     options = re.fullmatch(r"--data /var/lib/rivulet --public /usr/share/rivulet/Public (.*)", start)[1]
-    return serve(data, arguments=options.split())
-
-
-@pytest.fixture
-def proxy(server, tmp_path):
-    """The port of an nginx with the configuration of the page, in front of the server."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
-         "-subj", f"/CN={NAME}", "-keyout", f"{tmp_path}/{NAME}.key", "-out", f"{tmp_path}/{NAME}.pem"],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    site = block(PAGE, "nginx", "server {")
-    for shown, used in (
-        ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
-        ("/etc/ssl/", f"{tmp_path}/"),
-        ("http://127.0.0.1:8080", f"http://127.0.0.1:{server.port}"),
-    ):
-        assert shown in site
-        site = site.replace(shown, used)
-    temporary = "".join(
-        f"{kind}_temp_path {tmp_path}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    (tmp_path / "nginx.conf").write_text(
-        f"daemon off; master_process off; pid {tmp_path}/pid;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{site}}}\n"
-    )
-    process = subprocess.Popen(["/usr/sbin/nginx", "-c", tmp_path / "nginx.conf", "-e", tmp_path / "errors"])
-    end = time.monotonic() + PATIENCE
-    while True:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            break
-        assert process.poll() is None and time.monotonic() < end, (tmp_path / "errors").read_text()
-    yield port
-    process.kill()
-    process.wait()
-
-
-def test_the_server_of_the_unit_serves_through_the_proxy_of_the_page(server, proxy):
-    def curl(path, *arguments):
-        """Starts curl through the proxy. It prints the head, too."""
-        return subprocess.Popen(
-            ["curl", "-sSki", "--max-time", str(PATIENCE), "--resolve", f"{NAME}:{proxy}:127.0.0.1", f"https://{NAME}:{proxy}{path}", *arguments],
-            stdout=subprocess.PIPE, text=True, env=harness.environment(),
-        )  # fmt: skip
-
-    def answer(path, *arguments):
-        return curl(path, *arguments).communicate()[0]
-
-    session = "/v1/apps/counter/sessions/s"
-    assert answer(f"{session}/events", "--json", '"increment"').startswith("HTTP/1.1 200 ")
-    stream = curl(f"{session}/changes?path=/p/count", "-N")
-    for expected in ('"values":{"/p/count":1}', '"value":2'):
-        while expected not in (line := stream.stdout.readline()):
-            assert line, f"the stream ended before {expected}"
-        server.session("s").dispatch("increment")
-    stream.kill()
-    stream.communicate()
-    # The proxy is trusted, so the cookie is for TLS only.
-    assert re.search(r"^set-cookie: rivulet-session=.*; Secure", answer("/v1/apps/counter/sessions/me/state"), re.I | re.M)
-    for closed in ("/metrics", "/v1/streams", "/v1/apps/counter/sessions"):
-        assert server.get(closed).status == 200
-        assert answer(closed).startswith("HTTP/1.1 403 "), closed
-    assert answer("/v1/apps/counter/sessions", "-X", "POST").startswith("HTTP/1.1 201 ")
+    issuer, policy = Issuer(tmp_path), json.loads(block("Documentation/Security.md", "json", "{"))
+    (tmp_path / "policy.json").write_text(json.dumps(policy))
+    (tmp_path / "jwks.json").write_text(json.dumps({"keys": [{"kty": "oct", "alg": "HS256", "k": encoded(issuer.secret)}]}))
+    server = serve(data, arguments=options.replace("/etc/rivulet", f"{tmp_path}").split())
+    claims = {"iss": "https://login.example", "aud": f"https://{NAME}"}
+    bearer = issuer.bearer("alice", "editor", "operator", **claims)
+    with Front("nginx", server.port, Authority(tmp_path), tmp_path / "nginx") as front:
+        todos = "/v1/apps/todos/sessions/home"
+        assert front.request("POST", f"{todos}/events", {"add": {"id": "milk", "title": "Buy milk"}}, bearer).status == 200
+        assert front.request("GET", f"{todos}/state", headers=bearer).json["p"]["todos"][0]["id"] == "milk"
+        # The table of actions names the resources for operators.
+        for closed in ("/metrics", "/v1/streams"):
+            assert server.request("GET", closed, headers=bearer).status == 200
+            assert front.request("GET", closed, headers=bearer).status == 404
