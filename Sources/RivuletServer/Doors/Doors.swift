@@ -19,6 +19,8 @@ struct Doors: Sendable {
     private let publicOrigin: WebOrigin?
     /// The addresses of proxies whose fields about their clients the server believes.
     private let proxies: AddressList
+    /// True if clients use TLS, according to the public URL.
+    var isPublicTLS: Bool { publicOrigin?.scheme == "https" }
     /// The constant lines of an answer that no page of another origin may read.
     let ownFields: [UInt8]
 

@@ -111,7 +111,11 @@ final class ServerContext: Sendable {
         bodyBudget = BodyBudget(bytesMax: options.limits.heldBodyBytesMax)
         addresses = StreamAddresses(streamsMax: options.limits.streamsPerAddressMax)
         secret = options.secretKey ?? SecretKey()
-        sessionCookies = SessionCookies(secret, older: options.olderSecretKey, isSecure: options.hasSecureCookies)
+        sessionCookies = SessionCookies(
+            secret,
+            older: options.olderSecretKey,
+            isSecure: options.hasSecureCookies || doors.isPublicTLS
+        )
         fingerprints = RequestFingerprints(secret, older: options.olderSecretKey)
         let callerSecret = secret.derived(for: "name of a caller")
         authentication = try options.credentials.map { files throws(ServerError) in

@@ -43,7 +43,10 @@ struct OpenAPIDocument {
     private static func template(of apps: [String], _ options: ServerOptions) throws(ServerError) -> OpenAPITemplate {
         let apps = apps.map { app -> JSONValue in ["name": .string(app)] }
         var template = try embedded.get()
-        template.names = ["version": options.version, "key bytes": "\(HTTPIdempotencyKey.bytesMax)"]
+        template.names = [
+            "version": options.version, "key bytes": "\(HTTPIdempotencyKey.bytesMax)",
+            "server": options.publicURL.map(Self.withoutSlash) ?? "/",
+        ]
         template.values = [
             .tags: .array([["name": "server"]] + apps),
             .apps: .array(apps),
@@ -61,6 +64,9 @@ struct OpenAPIDocument {
         if options.credentials != nil { template.values[.securitySchemes] = securitySchemes }
         return template
     }
+
+    /// A URL without a slash at its end, because each path begins with one.
+    private static func withoutSlash(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
 
     /// The ways to send a credential.
     private static let securitySchemes = JSONValue.object(

@@ -44,8 +44,8 @@ public struct ServerOptions: Sendable {
     public var olderSecretKey: SecretKey?
     /// True if browsers may send the server's cookies over TLS only (`Secure`).
     ///
-    /// If it is false, this holds only for cookies of requests for which a trusted proxy says that their client uses
-    /// TLS.
+    /// If it is false, this holds if ``publicURL`` begins with `https`, and for cookies of requests for which a trusted
+    /// proxy says that their client uses TLS.
     public var hasSecureCookies: Bool
     /// The permission to serve other machines although the server asks for no credentials.
     public var access: ServerAccess
@@ -64,6 +64,8 @@ public struct ServerOptions: Sendable {
     public var allowedOrigins: [String]
     /// The address under which clients know the server, such as `https://rivulet.example`; nil if clients use the
     /// server's own address.
+    ///
+    /// Its host is in the Host list, and its pages are the server's own. OpenAPI and the metadata of RFC 9728 name it.
     public var publicURL: String?
     /// The addresses and networks of proxies: `10.0.0.7`, `10.0.0.0/8`.
     ///
