@@ -17,7 +17,7 @@ package struct RivuletCommand: ParsableCommand {
         commandName: "rivulet",
         abstract: "Hosts reducer-driven states over HTTP and streams their changes, key path by key path.",
         version: ServerOptions.libraryVersion,
-        subcommands: [Serve.self, Check.self, Backup.self, Vacuum.self, Health.self, Keys.self]
+        subcommands: [Serve.self, Check.self, Backup.self, Vacuum.self, Health.self, Keys.self, Token.self]
     )
 
     package init() {}

@@ -16,6 +16,9 @@ package enum KeyFault: Error, Hashable, CustomStringConvertible {
     case secretIsPEM
     case secretIsDocument
     case privatePEM
+    case publicPEM
+    case encryptedPEM
+    case otherPrivatePEM(String)
     case otherPEM
     case algorithmMissing
     case leadingZero
@@ -52,6 +55,10 @@ package enum KeyFault: Error, Hashable, CustomStringConvertible {
         case .secretIsDocument:
             "is a public document given as a secret. Make a secret: openssl rand -out FILE 48"
         case .privatePEM: "is a private key. Give the public one: openssl pkey -in FILE -pubout"
+        case .publicPEM: "is a public key, which signs nothing. Give the private key of the pair."
+        case .encryptedPEM: "is encrypted. Give the key in clear, with mode 0600: openssl pkey -in FILE -out CLEAR"
+        case .otherPrivatePEM(let algorithm):
+            "is not one PEM document \"PRIVATE KEY\" of \(algorithm). Make one: openssl genpkey, or openssl pkey -in FILE"
         case .otherPEM: "is not one PEM document \"PUBLIC KEY\". Make one: openssl pkey -pubin -in FILE -pubout"
         case .algorithmMissing: "is a PEM document without an algorithm. Name it with --jwt-alg, one of \(Self.known)."
         case .leadingZero:

@@ -18,7 +18,7 @@ enum PEM {
     /// Returns true if the bytes have a PEM document anywhere.
     static func isIn(_ bytes: [UInt8]) -> Bool { count(in: bytes) > 0 }
 
-    private static func count(in bytes: [UInt8]) -> Int {
+    static func count(in bytes: [UInt8]) -> Int {
         bytes.indices.count { bytes[$0...].starts(with: beginning) }
     }
 
@@ -78,7 +78,7 @@ enum PEM {
     }
 
     /// The decoded bytes between the first and the last line; empty if the text is not base64.
-    private static func bytes(of text: String) -> [UInt8] {
+    static func bytes(of text: String) -> [UInt8] {
         let lines = text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("-----") }
         return Data(base64Encoded: lines.joined()).map(Array.init) ?? []
     }

@@ -1,6 +1,6 @@
 import Crypto
 import RivuletAccess
-import RivuletAuth
+package import RivuletAuth
 
 /// The files with the keys and rules by which a server knows its callers, and the claims that it asks of tokens.
 ///
@@ -46,6 +46,15 @@ public struct CredentialFiles: Hashable, Sendable {
     /// The paths of the files.
     var paths: [String] { [jwtKeyFile, keySet, apiKeys, policy].compactMap(\.self) }
 
+    /// Reads all files, for a command that decides as a server would.
+    ///
+    /// Names of callers differ from those of the server, which has a secret of its own.
+    ///
+    /// - Throws: a `ServerError` of one line, with the file and the remedy.
+    package func authenticator() throws(ServerError) -> Authenticator {
+        try read(secret: SymmetricKey(size: .bits256))
+    }
+
     /// Reads all files.
     ///
     /// - Throws: a `ServerError` of one line, with the file and the remedy.
@@ -83,7 +92,7 @@ public struct CredentialFiles: Hashable, Sendable {
     /// The issuer of the tokens; empty if the server takes API keys only.
     private func issuers() throws(ServerError) -> [TokenIssuer] {
         guard let path = jwtKeyFile ?? keySet else { return [] }
-        let algorithm = try algorithm()
+        let algorithm = try Self.algorithm(named: jwtAlgorithm)
         let keys =
             if keySet != nil {
                 try Self.parsed(path) { bytes throws(AuthConfigurationError) in
@@ -107,8 +116,11 @@ public struct CredentialFiles: Hashable, Sendable {
         }
     }
 
-    private func algorithm() throws(ServerError) -> SignatureAlgorithm? {
-        guard let name = jwtAlgorithm else { return nil }
+    /// Returns the algorithm with this name; nil for no name.
+    ///
+    /// - Throws: a `ServerError` with the known names.
+    package static func algorithm(named name: String?) throws(ServerError) -> SignatureAlgorithm? {
+        guard let name else { return nil }
         guard let algorithm = SignatureAlgorithm(name: name) else {
             let known = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
             throw ServerError("--jwt-alg is \"\(name)\", which is none of \(known)")

@@ -1,4 +1,3 @@
-import Crypto
 import FoundationEssentials
 public import RivuletSessions
 
@@ -129,8 +128,7 @@ public struct ServerOptions: Sendable {
         }
         _ = try Doors(self, machineName: "")
         try access.check(host: host, publicURL: publicURL, hasCredentials: credentials != nil)
-        // The secret only makes names of callers, which no check needs.
-        _ = try credentials?.read(secret: SymmetricKey(size: .bits256))
+        _ = try credentials?.authenticator()
         _ = try PagePolicy.fields(contentSecurityPolicy)
         if let publicFolder { try FileStamp.checkFolder(publicFolder) }
     }

@@ -34,6 +34,14 @@ def until(command, text):
     return before, last.split("\n")[0].split()
 
 
+def test_the_token_of_the_page_is_one_that_its_server_takes(shell, tmp_path):
+    before, arguments = until("rivulet serve ", block(PAGE, "sh", "openssl rand -out secret"))
+    assert "accepted" in shell(before)
+    token = (tmp_path / "alice.token").read_text().strip()
+    with Server(None, arguments=[tmp_path / word if word == "secret" else word for word in arguments]) as server:
+        assert server.request("GET", "/v1/me", headers={"Authorization": f"Bearer {token}"}).json["subject"] == "alice"
+
+
 def test_the_key_of_the_page_is_one_that_its_server_takes(shell, tmp_path):
     before, arguments = until("rivulet serve ", block(PAGE, "sh", "echo '["))
     assert "\tbilling\t" in shell(before)
