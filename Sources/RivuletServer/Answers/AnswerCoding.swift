@@ -78,10 +78,10 @@ enum AnswerCoding {
         return field.replacing(suffix + "\"", with: "\"")
     }
 
-    /// A cursor, without the suffix if the client has taken it from a tag.
+    /// A cursor, without the suffix and without the name of a mask, if the client has taken it from a tag.
     static func plainCursor(_ text: String?) -> String? {
-        guard let text, text.hasSuffix(suffix) else { return text }
-        return String(text.dropLast(suffix.count))
+        guard let text, text.contains("-") else { return text }
+        return String(ContentTag.unmasked(text.hasSuffix(suffix) ? text.dropLast(suffix.count) : text[...]))
     }
 }
 

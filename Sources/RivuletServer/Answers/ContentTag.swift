@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletSessions
 
 /// Entity tags that change when the content does.
@@ -15,9 +16,23 @@ enum ContentTag {
         "\(answer.cursor.tag.dropLast())-\(hash(of: answer.value))\""
     }
 
-    /// The cursor in a tag, without the hash of a past value; nil if the tag has no cursor.
+    /// The tag of the part of a value that a mask leaves; it names the mask, so that another mask gets no 304.
+    static func masked(_ tag: String, by mask: PathMask) -> String { "\(tag.dropLast())\(maskMark)\(mask.name)\"" }
+
+    private static let maskMark = "-m"
+    /// The characters of a mask's mark and name.
+    ///
+    /// A cursor and a hash of a past value never end in so long a text that begins with the mark.
+    private static let maskCharacters = 15
+
+    /// The text of a tag, or a cursor that was taken from one, without the name of the caller's mask.
+    static func unmasked(_ text: Substring) -> Substring {
+        text.suffix(maskCharacters).hasPrefix(maskMark) ? text.dropLast(maskCharacters) : text
+    }
+
+    /// The cursor in a tag, without the name of a mask and the hash of a past value; nil if the tag has no cursor.
     static func cursor(in tag: Substring) -> Cursor? {
-        let text = tag.dropFirst().dropLast()
+        let text = unmasked(tag.dropFirst().dropLast())
         return Cursor(text) ?? text.firstIndex(of: "-").flatMap { Cursor(text[..<$0]) }
     }
 }

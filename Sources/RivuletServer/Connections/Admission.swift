@@ -191,6 +191,8 @@ final class Admission {
             core.counters.requestRefused(.route)
             throw error
         }
+        // A preflight has no credential, so on a server that asks for one the answer shows no app and no binding.
+        guard context.authentication == nil else { return route.resource.methods }
         if let name = route.app { _ = try core.lookup.app(name) }
         return context.methods(of: route)
     }

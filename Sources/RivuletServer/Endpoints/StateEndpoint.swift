@@ -53,14 +53,14 @@ struct StateEndpoint {
         }
     }
 
-    /// The answer with a part of a value; its tag names the mask, so that another mask gets no 304.
+    /// The answer with a part of a value.
     private static func masked(
         _ answer: StateAnswer,
         by mask: PathMask,
         isPast: Bool,
         unless condition: String?
     ) -> Response {
-        let tag = "\((isPast ? ContentTag.past(answer) : answer.cursor.tag).dropLast())-m\(mask.name)\""
+        let tag = ContentTag.masked(isPast ? ContentTag.past(answer) : answer.cursor.tag, by: mask)
         let fields = Response.fields(tag: tag, version: answer.cursor.position.version) + [Response.isMasked]
         if let condition, HTTPEntityTag.matchesWeakly(condition, tag: tag) {
             return Response(.notModified, fields: fields)

@@ -121,6 +121,45 @@ def test_a_caller_dispatches_the_events_that_it_may_and_sees_its_part_of_the_cha
     assert ask(server, issuer, "owner", "POST", S + "/events", {"rename": {"id": "a", "title": "one"}}).status == 200
 
 
+def granted(issuer, actions, **members):
+    return issuer.bearer("g", authorization_details=[{"type": "rivulet", "actions": actions, "app": "todos", "sessions": ["*"]} | members])
+
+
+def test_a_reset_and_a_restore_show_the_granted_part_of_the_state_only(server, issuer):
+    owner, target = issuer.bearer("owner", "owner"), "/v1/apps/todos/sessions/restored"
+    for title in ("one", CANARY, CANARY + "-2"):
+        event = {"add": {"id": "a", "title": title}} if title == "one" else {"rename": {"id": "a", "title": title}}
+        assert server.request("POST", target + "/events", event, owner).status == 200
+    blind = granted(issuer, ["restore"])
+    for request in ("/restore?version=2", "/reset", "/restore?version=3"):
+        for condition in ({}, {"If-Match": '"aaaaaaaa.1"'}):
+            answer = server.request("POST", target + request, None, blind | condition)
+            assert answer.status == (412 if condition else 200) and CANARY.encode() not in plain(answer), answer
+            assert answer.json.get("changes", []) == [] and "value" not in answer.json
+    narrow = granted(issuer, ["restore", "read"], paths=["/p/todos/*/done"])
+    answer = server.request("POST", target + "/restore?version=1", None, narrow | {"Idempotency-Key": '"r"'})
+    assert answer.status == 200 and answer.json["changes"] == []
+
+
+def test_the_tag_of_a_masked_state_is_a_condition_and_a_cursor(server, issuer):
+    target = "/v1/apps/todos/sessions/tagged"
+    caller = granted(issuer, ["read", "dispatch", "create", "history"], paths=["/p/todos/*/title"])
+    assert server.request("POST", target + "/events", {"add": {"id": "a", "title": "x " + "long " * 400}}, caller).status == 200
+    for coding, version in (("identity", ""), ("gzip", ""), ("identity", "?version=")):
+        version += version and server.request("GET", target + "/state", None, caller).headers["rivulet-version"]
+        tag = server.request("GET", target + "/state" + version, None, caller | {"Accept-Encoding": coding}).headers["etag"]
+        assert server.request("POST", target + "/events", {"toggle": "a"}, caller | {"If-Match": tag}).status == 200, tag
+        assert server.request("POST", target + "/events", {"toggle": "a"}, caller | {"If-Match": tag}).status == 412, tag
+        if version:
+            continue
+        connection = Connection(server)
+        connection.send(message("GET", target + "/changes", headers=caller | {"Last-Event-ID": tag.strip('"')}))
+        with connection:
+            assert connection.stream_head()[0] == 200
+            assert server.request("POST", target + "/events", {"rename": {"id": "a", "title": coding + "long " * 400}}, caller).status == 200
+            assert b"event: reset" not in connection.until(b"event: ") + connection.until(b"\n")
+
+
 def test_a_kept_answer_is_the_caller_s_own(server, issuer):
     event = {"toggle": "a"}
     first = ask(server, issuer, "owner", "POST", S + "/events", event, subject="owner", Idempotency_Key='"shared"')
@@ -276,6 +315,11 @@ def test_every_operation_asks_for_a_grant(server, issuer):
             checked += 1
     assert open_to_all == {"/healthz", "/readyz", "/problems", "/problems/{problem}", "/{file}", "/v1/me", "/v1/login", "/.well-known/oauth-protected-resource"}
     assert checked > 60
+
+
+def test_options_shows_no_app_and_no_binding(server):
+    known, unknown = (server.request("OPTIONS", f"/v1/apps/{app}/sessions/s/state/p/todos") for app in ("todos", "nothing"))
+    assert (known.status, known.headers["allow"]) == (unknown.status, unknown.headers["allow"]) == (204, "GET, HEAD, PUT, OPTIONS")
 
 
 def test_a_refusal_comes_before_a_look_up(server, issuer):
