@@ -147,7 +147,7 @@ struct Doors: Sendable {
 
     /// True if the client uses TLS: by the public URL, or because a trusted proxy says so.
     func isTLS(_ request: HTTPRequest, on connection: ClientConnection) -> Bool {
-        publicOrigin?.scheme == "https" || isForwardedFromTLS(request, on: connection)
+        isPublicTLS || isForwardedFromTLS(request, on: connection)
     }
 
     // MARK: - Refusals
