@@ -45,18 +45,19 @@ package struct Authenticator: Sendable {
 
     /// Verifies a token or an API key; `now` is in seconds since 1970.
     ///
-    /// The caller has the grants of its credential, and those of the policy. An API key has no roles.
+    /// The caller has the grants of its credential, and those of the policy. An API key has no roles. `isRevoked`
+    /// tells if the credential of a verified principal was taken back.
     ///
     /// - Throws: `CredentialRefusal`, also for a credential that is revoked. A bad credential is never anonymous.
     package func identify(
         _ credential: [UInt8],
         at now: Int,
-        revocations: Revocations = Revocations()
+        isRevoked: (Principal) -> Bool = { _ in false }
     ) throws(CredentialRefusal) -> Identity {
         let principal =
             try APIKey.isBeginning(of: credential)
             ? apiKeys.verify(credential, at: now) : tokens.verify(credential, at: now)
-        guard !revocations.covers(principal) else { throw .revoked }
+        guard !isRevoked(principal) else { throw .revoked }
         let caller = Caller(
             subject: principal.subject,
             issuer: principal.issuer,

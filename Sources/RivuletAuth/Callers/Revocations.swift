@@ -36,23 +36,39 @@ package struct Revocations: Sendable {
         }
     }
 
-    /// The keys of the records, by the records' ids.
-    private var keys: [ByteText: Key] = [:]
+    private var recordsByID: [ByteText: Record] = [:]
     private var recordsByKey: [Key: [Record]] = [:]
+    /// The ids of the records, ordered by their bytes.
+    ///
+    /// A new id is usually the last one.
+    private var ids: [String] = []
+    /// No record ends before this time, in seconds since 1970; nil if none ends.
+    private var firstEnd: Int?
 
     /// Creates an empty list.
     package init() {}
 
-    package var count: Int { keys.count }
+    package var count: Int { ids.count }
 
     /// The records, ordered by their ids.
-    package var records: [Record] {
-        recordsByKey.values.joined().sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+    package var records: [Record] { ids.compactMap(record) }
+
+    /// Returns the record with this id; nil if there is none.
+    package func record(id: String) -> Record? { recordsByID[ByteText(id)] }
+
+    /// Returns the first records with a greater id, at most `limit`, and true if more follow.
+    package func page(after id: String?, limit: Int) -> (records: [Record], hasMore: Bool) {
+        let start = id.map { id in
+            let position = position(of: id)
+            return position < ids.count && ids[position].hasSameBytes(as: id) ? position + 1 : position
+        }
+        let rest = ids[(start ?? 0)...]
+        return (rest.prefix(limit).compactMap(record), rest.count > limit)
     }
 
     /// Returns true if a revocation covers the principal's credential.
     package func covers(_ principal: Principal) -> Bool {
-        guard !keys.isEmpty else { return false }
+        guard !ids.isEmpty else { return false }
         var candidates: [Key] = []
         switch principal.credential {
         case .token(let id, _):
@@ -89,31 +105,56 @@ package struct Revocations: Sendable {
     package mutating func insert(_ record: Record) -> Bool {
         remove(id: record.id)
         guard count < Self.countMax else { return false }
-        let key = Key(record.revocation)
-        keys[ByteText(record.id)] = key
-        recordsByKey[key, default: []].append(record)
+        ids.insert(record.id, at: position(of: record.id))
+        recordsByID[ByteText(record.id)] = record
+        recordsByKey[Key(record.revocation), default: []].append(record)
+        if let until = record.until { firstEnd = min(firstEnd ?? until, until) }
         return true
     }
 
     /// Takes a revocation back; returns false if there is none with this id.
     @discardableResult
     package mutating func remove(id: String) -> Bool {
-        guard let key = keys.removeValue(forKey: ByteText(id)) else { return false }
-        let rest = recordsByKey[key]?.filter { !$0.id.hasSameBytes(as: id) } ?? []
-        recordsByKey[key] = rest.isEmpty ? nil : rest
+        guard forget(id) else { return false }
+        ids.remove(at: position(of: id))
         return true
     }
 
     /// Removes the records that are no longer needed, and returns their ids; `now` is in seconds since 1970.
     package mutating func removeExpired(at now: Int) -> [String] {
-        let ids = records.filter { record in record.until.map { now >= $0 } == true }.map(\.id)
-        for id in ids { remove(id: id) }
-        return ids
+        guard let firstEnd, now >= firstEnd else { return [] }
+        let expired = records.filter { record in record.until.map { now >= $0 } == true }.map(\.id)
+        for id in expired { forget(id) }
+        ids.removeAll { recordsByID[ByteText($0)] == nil }
+        self.firstEnd = recordsByID.values.lazy.compactMap(\.until).min()
+        return expired
+    }
+
+    /// Removes a record, but not its id from the order; returns false if there is none with this id.
+    @discardableResult
+    private mutating func forget(_ id: String) -> Bool {
+        guard let record = recordsByID.removeValue(forKey: ByteText(id)) else { return false }
+        let key = Key(record.revocation)
+        let rest = recordsByKey[key]?.filter { !$0.id.hasSameBytes(as: id) } ?? []
+        recordsByKey[key] = rest.isEmpty ? nil : rest
+        return true
+    }
+
+    /// The position of the first id that is not less than this one.
+    private func position(of id: String) -> Int {
+        // A new id is usually greater than all others.
+        if let last = ids.last, last.utf8.lexicographicallyPrecedes(id.utf8) { return ids.count }
+        var (low, high) = (0, ids.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ids[middle].utf8.lexicographicallyPrecedes(id.utf8) { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }
 
 extension Revocations.Record {
-    /// The record as it is stored and shown.
+    /// The record as it is stored.
     package var json: JSONValue {
         var members: [(String, JSONValue)] = [("id", .string(id))]
         switch revocation {

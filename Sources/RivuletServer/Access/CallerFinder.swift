@@ -14,6 +14,9 @@ final class CallerFinder {
     private let authentication: Authentication
     private var authenticator: Authenticator
     private var generation: UInt64
+    private let revocations: RevocationList
+    /// The number of the changes of the revocations that the two tables include.
+    private var revocationGeneration: UInt64
     private var cache = PrincipalCache()
     /// The last credentials, by the slots of their connections.
     private var memos: [CredentialMemo?] = Array(repeating: nil, count: memosMax)
@@ -23,9 +26,13 @@ final class CallerFinder {
 
     /// Makes the finder of a loop; nil if the server asks for no credentials.
     init?(_ core: LoopCore) {
-        guard let authentication = core.context.authentication else { return nil }
+        guard let authentication = core.context.authentication, let revocations = core.context.revocations else {
+            return nil
+        }
         self.core = core
         self.authentication = authentication
+        self.revocations = revocations
+        revocationGeneration = revocations.generation
         (authenticator, generation) = authentication.snapshot
     }
 
@@ -96,11 +103,11 @@ final class CallerFinder {
     /// Verifies a token; a token with an unknown key causes a look at the files, which may have the key by now.
     private func verified(_ token: [UInt8], at now: Int) throws(CredentialRefusal) -> Identity {
         do throws(CredentialRefusal) {
-            return try authenticator.identify(token, at: now)
+            return try authenticator.identify(token, at: now, isRevoked: revocations.covers)
         } catch {
             guard error.isOfUnknownKey, authentication.lookForChanges(isUrgent: true) else { throw error }
             refresh()
-            return try authenticator.identify(token, at: now)
+            return try authenticator.identify(token, at: now, isRevoked: revocations.covers)
         }
     }
 
@@ -110,12 +117,34 @@ final class CallerFinder {
         return .credentialRefused
     }
 
-    /// Takes new keys and rules, and forgets the callers that were found under the old ones.
+    /// Takes new keys, rules and revocations, and forgets the callers that they concern.
     private func refresh() {
-        guard authentication.generation != generation else { return }
-        (authenticator, generation) = authentication.snapshot
+        if authentication.generation != generation {
+            (authenticator, generation) = authentication.snapshot
+            forgetAll()
+        }
+        guard revocations.generation != revocationGeneration else { return }
+        let (changes, generation) = revocations.changes(since: revocationGeneration)
+        revocationGeneration = generation
+        guard let changes else { return forgetAll() }
+        for change in changes {
+            switch change {
+            case .added(let revocation): forget(revocation)
+            case .takenBack: forgetAll()
+            }
+        }
+    }
+
+    private func forgetAll() {
         cache.removeAll()
         for slot in memos.indices { memos[slot] = nil }
+    }
+
+    private func forget(_ revocation: Revocation) {
+        cache.drop(revocation)
+        for slot in memos.indices where memos[slot]?.identity.principal.map(revocation.covers) == true {
+            memos[slot] = nil
+        }
     }
 
     /// The wall clock, in seconds since 1970.

@@ -38,7 +38,7 @@ extension Resource {
         case .login: method == .delete ? .nothing : .credential
         case .health, .readiness, .problems, .problem, .file, .caller, .resourceMetadata: .nothing
         case .apps, .app, .types, .openAPI: .description
-        case .metrics, .streams: .operation
+        case .metrics, .streams, .revocations, .revocation: .operation
         case .stream: .stream
         case .sessions: .sessions(isReading ? .list : .create)
         case .session: .session([isReading ? .read : method == .delete ? .delete : .create])

@@ -444,6 +444,12 @@ struct ProblemTable {
                 "The items would have more bytes than the store's limit, or the database holds as many collections as it may.",
                 "Remove some items first. Nothing has changed."
             )
+        case .revocationsFull:
+            ProblemTable(
+                "The list of revocations is full",
+                "The server keeps at most 100,000 revocations. A revocation is dropped when the tokens that it covers have expired.",
+                "DELETE revocations that are not needed, then send the request again. Nothing has changed."
+            )
         }
     }
 }

@@ -184,6 +184,7 @@ extension ProblemType {
         case .diskFull: Problem(StorageError.full(detail: ""))
         case .memoryFull: Problem(StorageError.memoryFull(limitBytes: MemoryStorageLimits().bytesMax))
         case .storeFull: Problem(.store(.full(limitBytes: StoreLimits().bytesMax)), epoch: "")
+        case .revocationsFull: .revocationsFull
         }
     }
 

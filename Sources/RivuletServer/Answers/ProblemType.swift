@@ -77,6 +77,7 @@ enum ProblemType: String, CaseIterable, Sendable {
     case diskFull = "disk-full"
     case memoryFull = "memory-full"
     case storeFull = "store-full"
+    case revocationsFull = "revocations-full"
 
     /// The status of the answer.
     var status: Int {
@@ -111,7 +112,7 @@ enum ProblemType: String, CaseIterable, Sendable {
         case .notImplemented: 501
         case .overloaded, .serverStopping, .storageUnavailable, .secretsUnavailable, .notReady: 503
         case .httpVersionNotSupported: 505
-        case .stateFull, .diskFull, .memoryFull, .storeFull: 507
+        case .stateFull, .diskFull, .memoryFull, .storeFull, .revocationsFull: 507
         }
     }
 

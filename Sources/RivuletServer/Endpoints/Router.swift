@@ -44,6 +44,8 @@ extension ServerLoop: RequestPerformer {
         case .caller: CallerEndpoint(server: self).caller(permit, exchange)
         case .login: try LoginEndpoint(server: self).login(request, permit, exchange)
         case .resourceMetadata: try CallerEndpoint(server: self).resourceMetadata(request, exchange)
+        case .revocations: try RevocationsEndpoint(server: self).revocations(request, exchange)
+        case .revocation(let id): try RevocationsEndpoint(server: self).revocation(id, request, exchange)
         case .apps: AppEndpoint(server: self).apps(exchange)
         case .app(let name): try AppEndpoint(server: self).document(\.description, of: name, request, exchange)
         case .types(let name): try AppEndpoint(server: self).document(\.types, of: name, request, exchange)

@@ -54,6 +54,8 @@ final class ServerContext: Sendable {
     let fingerprints: RequestFingerprints
     /// The keys and rules for callers; nil if the server asks no client for a credential.
     let authentication: Authentication?
+    /// The revoked credentials; nil if the server asks no client for a credential.
+    let revocations: RevocationList?
     /// The epochs of all stores and values, which are made when the server starts.
     private let sharedEpochs: [SharedKey: String]
     /// The comment that a quiet stream gets.
@@ -121,6 +123,7 @@ final class ServerContext: Sendable {
         authentication = try options.credentials.map { files throws(ServerError) in
             try Authentication(files, secret: callerSecret, logger: logger)
         }
+        revocations = authentication.map { _ in RevocationList(in: storage as? any ItemStorage, logger: logger) }
         let sharedKeys = apps.flatMap { app in
             app.shared.stores.map { SharedKey(app.name, .store, $0.name) }
                 + app.shared.values.map { SharedKey(app.name, .value, $0.name) }

@@ -75,6 +75,9 @@ final class ServerLoop {
         every(context.options.sessionLimits.idleTimeMax / 10) { $0.shard.evict() }
         if core.index == 0, let authentication = context.authentication {
             every(.milliseconds(Authentication.lookInterval)) { _ in authentication.lookForChanges() }
+            every(.milliseconds(RevocationList.expiryInterval)) { server in
+                server.context.revocations?.removeExpired(at: Int(WallClock.milliseconds() / 1_000))
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import RivuletHTTP
 enum Resource: CaseIterable, Sendable {
     case health, readiness, metrics, openAPI, problems, problem, file
     case caller, login, resourceMetadata
+    case revocations, revocation
     case apps, app, types
     case sessions, session, state, events, changes
     case reset, restore, fork
@@ -27,6 +28,8 @@ enum Resource: CaseIterable, Sendable {
         case .caller: "/v1/me"
         case .login: "/v1/login"
         case .resourceMetadata: "/.well-known/oauth-protected-resource"
+        case .revocations: "/v1/revocations"
+        case .revocation: "/v1/revocations/{revocation}"
         case .apps: "/v1/apps"
         case .app: "/v1/apps/{app}"
         case .types: "/v1/apps/{app}/types.d.ts"
@@ -64,7 +67,8 @@ enum Resource: CaseIterable, Sendable {
         case .login: [.put, .delete]
         case .state: [.reading, .put]
         case .changes, .viewChanges, .storeEvents, .valueChanges: .get
-        case .sessions, .events: [.reading, .post]
+        case .sessions, .events, .revocations: [.reading, .post]
+        case .revocation: [.reading, .delete]
         case .session, .item, .value, .secret: [.reading, .put, .delete]
         case .store: [.reading, .post, .delete]
         case .reset, .restore, .fork, .operations, .toggle: .post

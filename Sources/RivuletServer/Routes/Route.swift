@@ -17,6 +17,9 @@ enum Route: Hashable, Sendable {
     case login
     /// The description of the server for clients that get tokens.
     case resourceMetadata
+    /// All revocations of credentials, and one of them.
+    case revocations
+    case revocation(id: String)
     case apps
     case app(String)
     /// The app's TypeScript types.
@@ -61,6 +64,8 @@ enum Route: Hashable, Sendable {
         case .caller: .caller
         case .login: .login
         case .resourceMetadata: .resourceMetadata
+        case .revocations: .revocations
+        case .revocation: .revocation
         case .apps: .apps
         case .app: .app
         case .types: .types
@@ -94,7 +99,7 @@ enum Route: Hashable, Sendable {
     var app: String? {
         switch self {
         case .health, .readiness, .metrics, .openAPI, .problems, .problem, .apps, .streams, .stream, .file,
-            .caller, .login, .resourceMetadata:
+            .caller, .login, .resourceMetadata, .revocations, .revocation:
             nil
         case .app(let name), .types(let name), .sessions(let name), .secret(let name, _): name
         case .session(let key), .state(let key, _), .events(let key), .views(let key, _), .changes(let key, _): key.app
@@ -149,6 +154,9 @@ enum Route: Hashable, Sendable {
         if segments.first == "me", segments.count == 1 { return .caller }
         if segments.first == "login", segments.count == 1 { return .login }
         if segments.first == "streams" { return try streams(segments.dropFirst()) }
+        if segments.first == "revocations", segments.count <= 2 {
+            return segments.count == 1 ? .revocations : .revocation(id: segments[segments.startIndex + 1])
+        }
         guard rest.popFirst() == "apps" else { throw unknown(segments) }
         guard let app = rest.popFirst() else { return .apps }
         guard isAppName(app) else { throw Problem(.appNotFound, "there is no app \"\(app)\"; GET /v1/apps lists them") }

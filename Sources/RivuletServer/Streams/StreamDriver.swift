@@ -1,3 +1,4 @@
+import RivuletAuth
 import RivuletBase
 import RivuletEventLoop
 import RivuletHTTP
@@ -35,6 +36,8 @@ final class StreamDriver {
     private var hasFlushedSingle = false
     /// The time of the next search for connections that take nothing.
     private var nextShedding: UInt64 = 0
+    /// The search for streams of revoked credentials.
+    private var revocationPass = StreamPass()
 
     init(_ core: LoopCore, _ connections: ConnectionDriver, _ table: ConnectionTable) {
         self.core = core
@@ -103,6 +106,8 @@ final class StreamDriver {
         watch(connection)
         // The stream's join was under way when draining began, so draining has not ended the stream.
         if known == nil, core.isDraining { return close(connection, because: .draining) }
+        // A revocation while the stream's join was under way has not ended the stream either.
+        if known == nil, isRevoked(facts.identity) { return close(connection, because: .revoked) }
         if action == .ask { ask(connection) }
     }
 
@@ -379,6 +384,26 @@ final class StreamDriver {
         let rest = ids.dropFirst(count)
         guard !rest.isEmpty else { return }
         core.loop.schedule(after: Self.drainStep) { [self] in end(rest, count: count, because: reason) }
+    }
+
+    /// Ends the streams of revoked credentials, a few at a time; called after each revocation.
+    func endRevoked() {
+        if revocationPass.change() { continueRevocationPass() }
+    }
+
+    private func continueRevocationPass() {
+        let ids = revocationPass.next { table.all.map(\.id) }
+        for id in ids {
+            guard let connection = connections[id], isRevoked(connection.stream?.facts.identity) else { continue }
+            close(connection, because: .revoked)
+        }
+        guard !ids.isEmpty || revocationPass.isDue else { return }
+        core.loop.schedule(after: .milliseconds(1)) { [self] in continueRevocationPass() }
+    }
+
+    private func isRevoked(_ identity: Identity?) -> Bool {
+        guard let principal = identity?.principal, let revocations = context.revocations else { return false }
+        return revocations.covers(principal)
     }
 
     /// Ends every member of a group; the source has removed the group already.

@@ -39,11 +39,7 @@ import Testing
 
     private static func identity(_ claims: [String: String?], claim: String = "roles") throws -> Identity {
         let (authenticator, issuer) = try authenticator(claim: claim)
-        return try authenticator.identify(
-            Array(issuer.token(claims: claims).utf8),
-            at: now,
-            revocations: Revocations()
-        )
+        return try authenticator.identify(Array(issuer.token(claims: claims).utf8), at: now)
     }
 
     @Test func `a token has the grants of its claims, of its roles and of all callers`() throws {
@@ -123,7 +119,7 @@ import Testing
         let grant = try JSONValue(parsing: #"{"actions":["delete"],"app":"a","sessions":["*"]}"#)
         let key = try file.add(name: "billing", grants: [grant], expires: Self.now + 10, using: &random)
         let (authenticator, _) = try Self.authenticator(keys: file)
-        let identity = try authenticator.identify(Array(key.text.utf8), at: Self.now, revocations: Revocations())
+        let identity = try authenticator.identify(Array(key.text.utf8), at: Self.now)
         #expect(identity.caller.subject == "key:\(key.id)" && identity.caller.issuer == nil)
         #expect(identity.grants.access(to: "home", of: "a").actions == [.read, .delete])
         #expect(identity.grants.access(to: "key:\(key.id)", of: "a").actions == [.read, .delete])
@@ -143,7 +139,7 @@ import Testing
                 return nil
             }
             do throws(CredentialRefusal) {
-                _ = try authenticator.identify(credential, at: Self.now, revocations: list)
+                _ = try authenticator.identify(credential, at: Self.now, isRevoked: list.covers)
                 return nil
             } catch {
                 return error

@@ -122,18 +122,35 @@ import Testing
     @Test func `the list has a limit, and a known id takes no more`() {
         var list = Revocations()
         for number in 0..<Revocations.countMax {
-            let record = Revocations.record(.token(id: "\(number)"), id: "\(number)", at: 0, lifetimeSecondsMax: 1)
+            let id = "\(1_000_000 + number)"
+            let record = Revocations.record(.token(id: id), id: id, at: 0, lifetimeSecondsMax: 1)
             guard list.insert(record) else {
                 Issue.record("the list is full at \(number)")
                 return
             }
         }
         let other = Revocations.record(.token(id: "x"), id: "x", at: 0, lifetimeSecondsMax: 1)
-        let again = Revocations.record(.token(id: "y"), id: "0", at: 0, lifetimeSecondsMax: 1)
+        let again = Revocations.record(.token(id: "y"), id: "1000000", at: 0, lifetimeSecondsMax: 1)
         let insertions = [list.insert(other), list.insert(again)]
         #expect(insertions == [false, true])
         #expect(list.count == Revocations.countMax)
-        #expect(list.covers(Self.principal("a", id: "y", at: 0)) && !list.covers(Self.principal("a", id: "0", at: 0)))
+        #expect(list.covers(Self.principal("a", id: "y", at: 0)))
+        #expect(!list.covers(Self.principal("a", id: "1000000", at: 0)))
+    }
+
+    @Test func `a page has the records after an id, which need not be there`() {
+        var list = Revocations()
+        for id in ["b", "d", "a", "f", "c"] {
+            let isInserted = list.insert(Revocations.record(.token(id: id), id: id, at: 0, lifetimeSecondsMax: 1))
+            #expect(isInserted)
+        }
+        func page(_ id: String?, _ limit: Int) -> String {
+            let (records, hasMore) = list.page(after: id, limit: limit)
+            return records.map(\.id).joined() + (hasMore ? "…" : "")
+        }
+        #expect(page(nil, 2) == "ab…" && page("b", 2) == "cd…" && page("d", 2) == "f")
+        #expect(page("bb", 9) == "cdf" && page("f", 9).isEmpty && page("", 5) == "abcdf")
+        #expect(list.record(id: "d")?.id == "d" && list.record(id: "e") == nil)
     }
 
     @Test func `a request names a token, a subject or a key`() throws {
