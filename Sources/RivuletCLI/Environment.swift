@@ -14,6 +14,7 @@ enum Environment {
         "STREAMS_PER_ADDRESS", "WORKERS",
         "OPEN", "ALLOWED_HOSTS", "ALLOWED_ORIGINS", "PUBLIC_URL", "TRUSTED_PROXIES", "CONTENT_SECURITY_POLICY",
         "JWT_KEY_FILE", "JWT_ALG", "JWKS", "ISSUER", "AUDIENCE", "TOKEN_TYPE", "ROLES_CLAIM", "API_KEYS", "POLICY",
+        "RATE_LIMITS",
     ]
 
     /// Returns the variable's text; nil if it is unset or empty, or if it is the address of a service.

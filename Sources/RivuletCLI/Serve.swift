@@ -67,6 +67,7 @@ struct Serve: ParsableCommand {
     @OptionGroup(title: "Doors") var doors: DoorOptions
 
     @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+    @OptionGroup(title: "Limits") var rates: LimitOptions
 
     @Option(help: "trace, debug, info, notice, warning, error or critical. (default: info)")
     var logLevel: String?
@@ -157,6 +158,7 @@ struct Serve: ParsableCommand {
         }
         try doors.apply(to: &options)
         try credentials.apply(to: &options)
+        rates.apply(to: &options)
         // The check precedes the creation of the data folder and its key, so that a refused start leaves nothing
         // behind.
         try options.check()

@@ -40,7 +40,8 @@ final class CallerFinder {
     ///
     /// `readsCookie` is false for resources that a page needs to get a new cookie.
     ///
-    /// - Throws: 401 for a credential that is not valid, 400 for two of them or one in the URL.
+    /// - Throws: 401 for a credential that is not valid, 400 for two of them or one in the URL, 429 for one that is not
+    ///   verified because too many of its address were refused.
     func caller(
         of request: HTTPRequest,
         on connection: ClientConnection,
@@ -73,30 +74,46 @@ final class CallerFinder {
         case .malformed: throw refuse(.place)
         case .token(let token):
             if header == .none, APIKey.isBeginning(of: token) { throw refuse(.apiKeyInCookie) }
-            let identity = try identity(of: token)
+            let identity = try identity(of: token, from: context.doors.clientAddress(of: request, on: connection))
             if header != .none { memos[slot] = CredentialMemo(request, identity) }
             core.counters.authenticated(.ok)
             return identity
         }
     }
 
+    private var context: ServerContext { core.context }
+
     /// Returns the caller without a credential that has the session `me` of a cookie.
     func anonymous(me: String) -> Identity { authenticator.anonymous(me: me) }
 
-    private func identity(of token: [UInt8]) throws(Problem) -> Identity {
+    private func identity(of token: [UInt8], from address: PeerAddress.IP) throws(Problem) -> Identity {
         let now = Self.now
         switch cache.find(token, at: now) {
         case .identity(let identity): return identity
         case .refused(let refusal) where !refusal.isOfUnknownKey: throw refuse(refusal)
         case .refused, .unknown: break
         }
+        let attempt = try attempt(token, from: address)
         do throws(CredentialRefusal) {
             let identity = try verified(token, at: now)
             cache.insert(identity, of: token)
+            if let attempt { core.limiter?.didVerify(attempt) }
             return identity
         } catch {
             cache.insert(error, of: token, found: cache.generation, at: now)
             throw refuse(error)
+        }
+    }
+
+    /// Counts a token as failed until it is verified; nil without limits, and for a token that was verified before.
+    ///
+    /// - Throws: 429 if too many credentials of the address were refused.
+    private func attempt(_ token: [UInt8], from address: PeerAddress.IP) throws(Problem) -> CredentialAttempt? {
+        do throws(Problem) {
+            return try core.limiter?.attempt(token, from: address)
+        } catch {
+            core.counters.authenticated(.limited)
+            throw error
         }
     }
 

@@ -18,6 +18,14 @@ enum Permit: Sendable {
         }
     }
 
+    /// The caller with its grants; nil on a server that asks for no credentials.
+    var identity: Identity? {
+        switch self {
+        case .everything: nil
+        case .limited(let permit): permit.identity
+        }
+    }
+
     /// The caller; nil on a server that asks for no credentials.
     var caller: Caller? {
         switch self {

@@ -119,6 +119,7 @@ extension Problem {
                 .quotaExceeded,
                 "session \"\(key.id)\" has as many idempotency records as it may (idempotencyRecordsMax, idempotencyRecordBytesMax); nothing has changed. "
                     + "Come back in \(seconds) s, or send no Idempotency-Key",
+                members: [("violated-policies", JSONValue.array([.string("idempotency-records")]).json)],
                 fields: [HTTPField("Retry-After", "\(seconds)")]
             )
         case .overloaded(let what):

@@ -320,9 +320,9 @@ struct ProblemTable {
             )
         case .quotaExceeded:
             ProblemTable(
-                "The session has as many idempotency records as it may",
-                "Requests with Idempotency-Keys have filled the session's room for idempotency records.",
-                "Come back after `Retry-After`, or send no Idempotency-Key. Nothing has changed."
+                "A quota is used",
+                "The caller or its address has sent more than a limit of the server admits. Or requests with Idempotency-Keys have filled the session's room for idempotency records.",
+                "Come back after `Retry-After`. `violated-policies` has the name of the limit, and GET /v1/me lists the limits. Nothing has changed."
             )
         case .headTooLarge:
             ProblemTable(

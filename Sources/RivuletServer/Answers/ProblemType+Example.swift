@@ -159,7 +159,7 @@ extension ProblemType {
         case .noJSONForm: Problem(.unrepresentableNumber)
         case .loginRefused: LoginCookie.tooLong(5_120)
         case .keyReused: Problem(.keyReused("8e03978e-40d5"))
-        case .quotaExceeded: Problem(.keysFull(key, seconds: 60))
+        case .quotaExceeded: .limitedExample
         case .headTooLarge:
             Problem(
                 self,

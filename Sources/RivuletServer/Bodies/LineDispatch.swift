@@ -17,6 +17,8 @@ final class LineDispatch {
     private let responder: Responder
     /// The trace of the request; nil without one.
     private let trace: TraceParent?
+    /// The charge for the session that the lines may create; nil without limits.
+    private let creation: CreationCharge?
     /// The answer to each line; empty until it arrives.
     private var answers: [[UInt8]]
     private var answerBytes = 0
@@ -31,8 +33,10 @@ final class LineDispatch {
         to session: Session,
         of app: ServedApp,
         _ responder: Responder,
-        _ trace: TraceParent?
+        _ trace: TraceParent?,
+        _ creation: CreationCharge? = nil
     ) {
+        self.creation = creation
         self.lines = lines.lines
         self.options = options
         self.session = session
@@ -95,6 +99,7 @@ final class LineDispatch {
     }
 
     private func answer() {
+        if !session.isStored { creation?.giveBack() }
         var fields = [HTTPField("Content-Type", EventLines.contentType), HTTPField("Cache-Control", "no-store")]
         if options.isMinimal { fields.append(DispatchOptions.minimalApplied) }
         if replays == lines.count { fields.append(RecordedResponse.replayed) }

@@ -16,6 +16,8 @@ final class Admission {
         case perform(AdmittedRequest)
         /// This is its answer, for any body.
         case answer(Response)
+        /// It would open a stream of a caller that has used its quota; the client may come back after this time.
+        case refuseStream(seconds: Int)
     }
 
     private let core: LoopCore
@@ -39,7 +41,24 @@ final class Admission {
     ) throws(Problem) -> Verdict {
         let callers = try passDoors(request, on: connection)
         guard request.method != .options else { return .answer(try options(request)) }
-        return .perform(try admitted(request, framing, callers, on: connection))
+        do throws(Problem) {
+            return .perform(try admitted(request, framing, callers, on: connection))
+        } catch {
+            guard error.type == .quotaExceeded, framing == .none, let seconds = error.retrySeconds,
+                Self.isForStream(request)
+            else { throw error }
+            // A browser does not reconnect after 429.
+            return .refuseStream(seconds: seconds)
+        }
+    }
+
+    /// True if a request would open a stream.
+    private static func isForStream(_ request: HTTPRequest) -> Bool {
+        guard request.method == .get else { return false }
+        var segments = request.pathSegments
+        if isOfCaller(segments) { segments[4] = "caller" }
+        guard let route = try? Route(segments: segments) else { return false }
+        return route.resource.isStream
     }
 
     /// Finds the resource of a request and its caller's permissions, and checks the head's fields about the body.
@@ -56,6 +75,13 @@ final class Admission {
         // This is a pattern, because `== nil` copies the route.
         if case .none = events { segments = request.pathSegments }
         var identity = try identity(of: request, segments, on: connection)
+        if let limiter = core.limiter, Self.readsCookie(segments) {
+            try limiter.chargeRequest(
+                of: identity,
+                at: context.doors.clientAddress(of: request, on: connection),
+                connection
+            )
+        }
         if case .none = events {
             identity = try resolveCaller(in: &segments, of: request, identity, callers, on: connection)
         }
@@ -76,11 +102,26 @@ final class Admission {
             if framing != .none { try checkBody(framing, route, request.method) }
             try refuseUnkeptKey(route, request)
             try refuseEncoding(of: request)
-            return AdmittedRequest(route: route, permit: permit)
+            if case .length(let bytes) = framing { try charge(bytes: bytes, of: request, permit, on: connection) }
+            return AdmittedRequest(route: route, permit: permit, hasUncountedBody: framing == .chunked)
         } catch {
             core.counters.requestRefused(cause)
             throw error
         }
+    }
+
+    /// Counts the bytes of a request's body.
+    ///
+    /// - Throws: 429 if the caller has used its quota.
+    func charge(
+        bytes: Int,
+        of request: HTTPRequest,
+        _ permit: Permit,
+        on connection: ClientConnection
+    ) throws(Problem) {
+        guard let limiter = core.limiter, bytes > 0 else { return }
+        let key = limiter.key(of: permit.identity, at: context.doors.clientAddress(of: request, on: connection))
+        try limiter.charge(bytes: bytes, of: key, on: connection)
     }
 
     private func checkBody(_ framing: HTTPHead.Framing, _ route: Route, _ method: HTTPMethod) throws(Problem) {
@@ -307,4 +348,6 @@ final class Admission {
 struct AdmittedRequest: Sendable {
     let route: Route
     let permit: Permit
+    /// True if the head does not say how long the body is, so that its bytes are counted when it is complete.
+    var hasUncountedBody = false
 }

@@ -24,6 +24,8 @@ final class ClientConnection {
     private var unsentBytes: UInt32 = 0
     /// The connection's entry in the timer wheel.
     private var timer: TimerID?
+    /// The number of its last answers that were 401.
+    private var unauthorizedCount: UInt8 = 0
     /// The request that is being answered.
     private(set) var request: RequestTraits?
     /// The time of the current deadline, in milliseconds of the loop's clock; 0 for none.
@@ -37,6 +39,9 @@ final class ClientConnection {
         self.id = id
         self.address = address
     }
+
+    /// The answers 401 in a row after which the connection closes.
+    static let unauthorizedMax: UInt8 = 5
 
     // MARK: - Reading
 
@@ -107,6 +112,18 @@ final class ClientConnection {
     func refuse(_ traits: consuming RequestTraits) {
         if request == nil { request = traits }
         request?.isKeepAlive = false
+    }
+
+    /// Records the status of an answer; returns false if the connection is to close after it.
+    ///
+    /// A client that sends one bad credential after the other needs a new connection for each few of them.
+    func admitsMore(after status: HTTPStatus) -> Bool {
+        guard status == .unauthorized else {
+            unauthorizedCount = 0
+            return true
+        }
+        unauthorizedCount = min(unauthorizedCount, Self.unauthorizedMax) + 1
+        return unauthorizedCount < Self.unauthorizedMax
     }
 
     /// Records that the answer is written, and returns the next action.

@@ -10,6 +10,9 @@ protocol RequestPerformer: AnyObject {
 
     /// Called when an answer is about to be written.
     func willAnswer()
+
+    /// Answers a request for a stream of a caller that has used its quota.
+    func refuseStream(_ id: ConnectionID, seconds: Int)
 }
 
 /// Drives the connections of one loop: bytes in, requests out, answers in their order, and deadlines.
@@ -66,6 +69,10 @@ final class ConnectionDriver {
     var all: some Sequence<ClientConnection> { table.all }
 
     func didOpen(_ id: ConnectionID, peer: PeerAddress) {
+        guard admit(peer.ip) else {
+            core.counters.connectionRefused(.limit)
+            return core.transport.close(id, .local)
+        }
         let connection = ClientConnection(id, from: peer.ip)
         table.open(connection)
         core.counters.connectionAccepted()
@@ -89,6 +96,17 @@ final class ConnectionDriver {
         deadlines.cancel(connection)
         table.close(connection)
         _ = bodies.end(connection.id)
+        if let limiter = core.limiter, !context.doors.proxies.contains(connection.address) {
+            limiter.close(connection.address)
+        }
+    }
+
+    /// Counts a connection of an address; false if the address has as many as it may.
+    ///
+    /// The connections of a proxy belong to many clients, so they are not counted.
+    private func admit(_ address: PeerAddress.IP) -> Bool {
+        guard let limiter = core.limiter, !context.doors.proxies.contains(address) else { return true }
+        return limiter.open(address)
     }
 
     /// Closes the connection once the client has taken everything, or its time for that is over.
@@ -153,6 +171,7 @@ final class ConnectionDriver {
             switch try admission.verdict(on: request, length == 0 ? .none : .length(length), connection) {
             case .perform(let admitted): try perform(admitted, request, on: connection)
             case .answer(let response): answer(connection, response)
+            case .refuseStream(let seconds): performer?.refuseStream(connection.id, seconds: seconds)
             }
         } catch {
             answer(connection, Response(error))
@@ -170,6 +189,9 @@ final class ConnectionDriver {
         do throws(Problem) {
             switch try admission.verdict(on: request, framing, connection) {
             case .answer(let response): refuseBody(of: connection, response)
+            case .refuseStream(let seconds):
+                connection.refuseBody(limits: context.httpLimits)
+                performer?.refuseStream(connection.id, seconds: seconds)
             case .perform(let admitted):
                 // The other resources of an app are looked up when the body is complete.
                 if let name = admitted.route.app { _ = try core.lookup.app(name) }
@@ -190,6 +212,9 @@ final class ConnectionDriver {
         guard let admitted = bodies.end(connection.id) else { return }
         connection.resume()
         do throws(Problem) {
+            if admitted.hasUncountedBody {
+                try admission.charge(bytes: request.body.count, of: request, admitted.permit, on: connection)
+            }
             try perform(admitted, request, on: connection)
         } catch {
             answer(connection, Response(error))
@@ -306,6 +331,7 @@ final class ConnectionDriver {
     // Not inlined, so that an answer that is no refusal avoids the copies.
     @inline(never)
     private func answerRefused(_ connection: ClientConnection, _ response: Response, to request: RequestTraits) {
+        if let charge = request.bodyCharge { core.limiter?.giveBack(charge) }
         let recorded = response.refusal.map { core.log.recorded($0, in: response, for: request) } ?? response
         code(recorded, to: request, on: connection)
     }
@@ -363,7 +389,7 @@ final class ConnectionDriver {
     private func send(_ response: Response, to request: RequestTraits, on connection: ClientConnection) {
         core.counters.requestAnswered(request.method, response.status)
         if context.logsRequests { core.log.logAnswer(response.status, to: request) }
-        let isKeepAlive = request.isKeepAlive && !core.isDraining
+        let isKeepAlive = connection.admitsMore(after: response.status) && request.isKeepAlive && !core.isDraining
         let bytes = writer.bytes(of: response, to: request, isKeepAlive: isKeepAlive)
         performer?.willAnswer()
         if let block = response.body.block, !request.isHead, !response.status.forbidsBody {

@@ -22,11 +22,13 @@ struct RequestTraits {
         var began: UInt64 = 0
         var constantFields: [UInt8]?
         var identity: Identity?
+        var bodyCharge: LimitCharge?
+        var seat: StreamSeat?
 
         /// Makes a copy, which belongs to one value of `RequestTraits`.
         init(_ other: Rare?) {
             (trace, began, constantFields) = (other?.trace, other?.began ?? 0, other?.constantFields)
-            identity = other?.identity
+            (identity, bodyCharge, seat) = (other?.identity, other?.bodyCharge, other?.seat)
         }
     }
 
@@ -54,6 +56,18 @@ struct RequestTraits {
     var identity: Identity? {
         get { rare?.identity }
         set { change { $0.identity = newValue } }
+    }
+
+    /// The bytes of the body that were counted, and that are taken back if the request is refused.
+    var bodyCharge: LimitCharge? {
+        get { rare?.bodyCharge }
+        set { change { $0.bodyCharge = newValue } }
+    }
+
+    /// The place of a stream that is about to begin, in the counts of its caller; nil without limits.
+    var seat: StreamSeat? {
+        get { rare?.seat }
+        set { change { $0.seat = newValue } }
     }
 
     private mutating func change(_ body: (Rare) -> Void) {

@@ -10,7 +10,7 @@ enum ConstantFields {
     /// The response headers that scripts of these pages may read, besides the headers that need no permission.
     static let responseHeaders =
         "Accept-Encoding, Accept-Ranges, Allow, Content-Encoding, Content-Range, Date, ETag, Idempotency-Replayed, Link, Location, "
-        + "Preference-Applied, Retry-After, Rivulet-Masked, Rivulet-Version, traceparent, WWW-Authenticate"
+        + "Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, Rivulet-Masked, Rivulet-Version, traceparent, WWW-Authenticate"
 
     /// The seconds for which a browser may keep the answer to a preflight.
     static let preflightSeconds = 7_200

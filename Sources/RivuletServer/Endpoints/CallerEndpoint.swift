@@ -7,7 +7,7 @@ import RivuletJSON
 struct CallerEndpoint {
     let server: ServerLoop
 
-    /// GET /v1/me: the caller's names, the end of its credential and its grants.
+    /// GET /v1/me: the caller's names, the end of its credential, its grants and its limits.
     func caller(_ permit: Permit, _ exchange: Exchange) {
         var writer = JSONWriter(capacity: 256)
         writer.beginObject()
@@ -29,6 +29,8 @@ struct CallerEndpoint {
         }
         writer.key("grants")
         writer.raw(grants.json)
+        writer.key("limits")
+        writer.raw((server.core.limiter?.rules ?? .off).json.json)
     }
 
     /// GET of the metadata of the protected resource.

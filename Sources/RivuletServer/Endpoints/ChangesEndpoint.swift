@@ -46,7 +46,9 @@ struct ChangesEndpoint {
                 "resume=all sends each version as it was; it allows no other format and no interval"
             )
         }
-        guard server.streams.hasRoom else { return server.streams.answerFull(exchange.connection) }
+        guard server.streams.hasRoom, server.takeSeat(permit, request, exchange) else {
+            return server.streams.answerFull(exchange.connection)
+        }
         server.begin(permit, isMasked: isMasked, exchange)
         server.streams.subscribe(
             StreamSubscription(
@@ -75,7 +77,9 @@ struct ChangesEndpoint {
         }
         let query = try Query(request, known: ["cursor"])
         try checkAccept(of: request)
-        guard server.streams.hasRoom else { return server.streams.answerFull(exchange.connection) }
+        guard server.streams.hasRoom, server.takeSeat(permit, request, exchange) else {
+            return server.streams.answerFull(exchange.connection)
+        }
         server.begin(permit, isMasked: false, exchange)
         server.streams.subscribe(
             StreamSubscription(

@@ -17,14 +17,15 @@ struct EventsEndpoint {
         _ exchange: Exchange
     ) throws(Problem) {
         let app = try server.core.lookup.served(key.app)
-        let options = try DispatchOptions(request, permit, action: "events")
+        var options = try DispatchOptions(request, permit, action: "events")
         if !request.headers.has("content-type", JSONBody.usualType) {
             let contentType = request.headers["content-type"]
             guard !EventLines.isType(contentType) else {
-                return try dispatchLines(options, to: key, of: app, request, exchange)
+                return try dispatchLines(options, to: key, of: app, request, permit, exchange)
             }
             try JSONBody.checkType(contentType)
         }
+        try server.charge(&options, events: EventCount.count(in: request.body[...]), request, permit, exchange)
         let events = DispatchRequest(
             body: request.body,
             expected: options.expected,
@@ -39,13 +40,21 @@ struct EventsEndpoint {
         to key: SessionKey,
         of app: ServedApp,
         _ request: HTTPRequest,
+        _ permit: Permit,
         _ exchange: Exchange
     ) throws(Problem) {
+        var options = options
         let linesMax = server.context.options.limits.linesPerRequestMax
         let lines = try EventLines(request.body, options, linesMax: linesMax)
+        try server.charge(&options, events: EventCount.count(in: lines.lines), request, permit, exchange)
         let trace = server.connections[exchange.connection]?.request?.trace
-        server.ask(key, of: app.host, for: exchange, options.scope) { session, responder in
-            LineDispatch(lines, options, to: session, of: app, responder, trace).run()
+        server.ask(key, of: app.host, for: exchange, options.scope) { [options] session, responder in
+            do throws(Problem) {
+                let creation = try responder.charge(session, to: options.creator)
+                LineDispatch(lines, options, to: session, of: app, responder, trace, creation).run()
+            } catch {
+                responder.send(Response(error))
+            }
         }
     }
 

@@ -15,7 +15,9 @@ struct HistoryEndpoint {
         _ permit: Permit,
         _ exchange: Exchange
     ) throws(Problem) {
-        try dispatch(.reset, try DispatchOptions(request, permit, action: "reset"), to: key, exchange)
+        var options = try DispatchOptions(request, permit, action: "reset")
+        try server.charge(&options, request, permit, exchange)
+        try dispatch(.reset, options, to: key, exchange)
     }
 
     /// POST S/restore.
@@ -29,7 +31,8 @@ struct HistoryEndpoint {
         guard let version = try query.integer("version", in: 0...Int.max) else {
             throw Problem(.invalidQuery, "the version is missing; name it, as in restore?version=3")
         }
-        let options = try DispatchOptions(request, permit, action: "restore version=\(version)", known: ["version"])
+        var options = try DispatchOptions(request, permit, action: "restore version=\(version)", known: ["version"])
+        try server.charge(&options, request, permit, exchange)
         try dispatch(.restored(version: UInt64(version)), options, to: key, exchange)
     }
 
@@ -70,12 +73,18 @@ struct HistoryEndpoint {
         }
         let target = try Route.sessionKey(app: app.name, id: options.id ?? RandomToken.sessionID())
         try permit.check(.create, on: target, in: server.context)
+        let creator = server.creator(request, permit, exchange)
         server.ask(key, of: app, for: exchange) { session, responder in
             session.document(at: version) { result in
                 switch result {
                 case .failure(let error): responder.send(Response(refusing: error))
                 case .success(let document):
-                    let creation = Creation(state: JSONReader(document), isStrict: isStrict, isPost: true)
+                    let creation = Creation(
+                        state: JSONReader(document),
+                        isStrict: isStrict,
+                        isPost: true,
+                        creator: creator
+                    )
                     responder.server.ask(target, of: app, for: responder.exchange, creation)
                 }
             }

@@ -36,6 +36,7 @@ struct LoginEndpoint {
         guard let connection = server.connections[exchange.connection] else { return .plain }
         let doors = server.context.doors
         guard !doors.isTLS(request, on: connection) else { return .tls }
-        return doors.clientAddress(of: request, on: connection).isLoopback && HostList.isLoopback(request.host ?? "") ? .loopback : .plain
+        return doors.clientAddress(of: request, on: connection).isLoopback && HostList.isLoopback(request.host ?? "")
+            ? .loopback : .plain
     }
 }

@@ -1,3 +1,4 @@
+import RivuletEventLoop
 import RivuletHTTP
 import RivuletSessions
 
@@ -54,4 +55,6 @@ extension ServerLoop: RequestPerformer {
     }
 
     func willAnswer() { streams.flushSingle() }
+
+    func refuseStream(_ id: ConnectionID, seconds: Int) { streams.answerLimited(id, seconds: seconds) }
 }

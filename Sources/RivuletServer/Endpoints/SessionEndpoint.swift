@@ -58,7 +58,12 @@ struct SessionEndpoint {
         }
         let key = try Route.sessionKey(app: app.name, id: id ?? options.id ?? RandomToken.sessionID())
         if id == nil { try permit.check(.create, on: key, in: server.context) }
-        let creation = Creation(state: options.state, isStrict: isStrict, isPost: id == nil)
+        let creation = Creation(
+            state: options.state,
+            isStrict: isStrict,
+            isPost: id == nil,
+            creator: server.creator(request, permit, exchange)
+        )
         server.ask(key, of: app, for: exchange, creation)
     }
 

@@ -79,8 +79,9 @@ struct StateEndpoint {
         let app = try server.core.lookup.served(key.app)
         // A path with an invalid element id is refused, as in a request to read it.
         try app.host.check(path)
-        let options = try DispatchOptions(request, permit, action: "state\(path)")
+        var options = try DispatchOptions(request, permit, action: "state\(path)")
         try JSONBody.checkType(request.headers["content-type"])
+        try server.charge(&options, request, permit, exchange)
         let value = DispatchRequest(
             body: request.body,
             boundPath: path,

@@ -14,6 +14,8 @@ final class LoopCore {
     /// The counts since they were published last.
     let counters: LoopCounters
     let log: RequestLog
+    /// The limits; nil for a server without limits.
+    let limiter: LoopLimiter?
     /// True if the loop takes no more connections and requests.
     private(set) var isDraining = false
     /// The server loop that owns this core; it lives at least as long as the core is used.
@@ -26,6 +28,7 @@ final class LoopCore {
         transport = loop
         counters = LoopCounters(apps: context.served.count)
         log = RequestLog(context)
+        limiter = context.limits.map { [counters] in LoopLimiter($0, loop, counters) }
     }
 
     /// Sets the server loop of this core; call it once.

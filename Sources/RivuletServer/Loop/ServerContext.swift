@@ -56,6 +56,8 @@ final class ServerContext: Sendable {
     let authentication: Authentication?
     /// The revoked credentials; nil if the server asks no client for a credential.
     let revocations: RevocationList?
+    /// The limits on callers and addresses; nil if there are none.
+    let limits: SharedLimits?
     /// The epochs of all stores and values, which are made when the server starts.
     private let sharedEpochs: [SharedKey: String]
     /// The comment that a quiet stream gets.
@@ -124,6 +126,7 @@ final class ServerContext: Sendable {
             try Authentication(files, secret: callerSecret, logger: logger)
         }
         revocations = authentication.map { _ in RevocationList(in: storage as? any ItemStorage, logger: logger) }
+        limits = try SharedLimits(options.rateLimits, hasCredentials: authentication != nil, logger: logger)
         let sharedKeys = apps.flatMap { app in
             app.shared.stores.map { SharedKey(app.name, .store, $0.name) }
                 + app.shared.values.map { SharedKey(app.name, .value, $0.name) }

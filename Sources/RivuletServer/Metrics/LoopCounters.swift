@@ -31,6 +31,7 @@ final class LoopCounters {
     private(set) var problems = Tally<ProblemStatus>()
     private(set) var requestsRefused = Tally<RequestRefusal>()
     private(set) var authentications = Tally<AuthenticationResult>()
+    private(set) var rateLimits = Tally<LimitClass>()
     /// The counts of dispatches, by the index of the app.
     private(set) var dispatches: [Tally<Dispatch>]
     private(set) var streamsOpened = Tally<StreamKind>()
@@ -65,6 +66,9 @@ final class LoopCounters {
 
     /// Counts the result of looking at a request's credential, or of deciding about its permissions.
     func authenticated(_ result: AuthenticationResult) { authentications.add(result) }
+
+    /// Counts a request, stream or connection that was refused because its caller has used its quota.
+    func rateLimited(_ name: LimitClass) { rateLimits.add(name) }
 
     func dispatched(app: Int, _ outcome: DispatchOutcome, _ durability: DispatchDurability = .none) {
         dispatches[app].add(LabelPair(outcome, durability))
@@ -112,6 +116,7 @@ final class LoopCounters {
         problems.reset()
         requestsRefused.reset()
         authentications.reset()
+        rateLimits.reset()
         for index in dispatches.indices where !dispatches[index].isEmpty { dispatches[index].reset() }
         streamsOpened.reset()
         streamsClosed.reset()

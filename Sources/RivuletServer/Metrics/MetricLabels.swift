@@ -174,6 +174,8 @@ enum AuthenticationResult: Int, MetricLabel {
     case refused
     /// The credential does not grant the request.
     case denied
+    /// The credential was not verified, because too many credentials of its address were refused.
+    case limited
 
     static let name = "result"
     static let count = allCases.count

@@ -42,6 +42,12 @@ enum ServerMetric {
         "Looks at credentials and refused permissions by result, on a server that asks for credentials.",
         labels: ["result"]
     )
+    static let rateLimits = MetricDescription(
+        "rivulet_rate_limited_total",
+        .counter,
+        "Requests, lines, streams and connections refused because a caller or an address used its quota, by limit.",
+        labels: ["policy"]
+    )
     static let bodyBytes = MetricDescription(
         "rivulet_body_bytes_held",
         .gauge,
@@ -186,7 +192,8 @@ enum ServerMetric {
     /// All of them, in the order of the documentation.
     static let all = [
         buildInfo, connections, connectionsAccepted, connectionsRefused, requests, problems, requestsRefused,
-        authentications, bodyBytes, dispatches, streams, streamsOpened, streamsClosed, streamsRefused, streamStarts,
+        authentications, rateLimits, bodyBytes, dispatches, streams, streamsOpened, streamsClosed, streamsRefused,
+        streamStarts,
         streamEvents,
         streamBytes, heartbeats,
         streamsBehind, appends, appendEntries, appendSeconds, sessionsToErase, sessions, passivated, sessionBytes,

@@ -17,6 +17,7 @@ final class ServerMetrics: Sendable {
     private let problems: TallyHandlers<ProblemStatus>
     private let requestsRefused: TallyHandlers<RequestRefusal>
     private let authentications: TallyHandlers<AuthenticationResult>
+    private let rateLimits: TallyHandlers<LimitClass>
     private let bodyBytes: any MeterHandler
     private let dispatches: [TallyHandlers<LoopCounters.Dispatch>]
     private let streams: [any MeterHandler]
@@ -63,6 +64,7 @@ final class ServerMetrics: Sendable {
         problems = TallyHandlers(factory, ServerMetric.problems)
         requestsRefused = TallyHandlers(factory, ServerMetric.requestsRefused)
         authentications = TallyHandlers(factory, ServerMetric.authentications)
+        rateLimits = TallyHandlers(factory, ServerMetric.rateLimits)
         bodyBytes = gauge(ServerMetric.bodyBytes)
         dispatches = apps.map { TallyHandlers(factory, ServerMetric.dispatches, [("app", $0)]) { $0.isPossible } }
         streams = StreamKind.all.map { gauge(ServerMetric.streams, $0.dimensions) }
@@ -92,6 +94,7 @@ final class ServerMetrics: Sendable {
         problems.add(counters.problems)
         requestsRefused.add(counters.requestsRefused)
         authentications.add(counters.authentications)
+        rateLimits.add(counters.rateLimits)
         for (handlers, tally) in zip(dispatches, counters.dispatches) { handlers.add(tally) }
         for kind in StreamKind.all {
             let closed = StreamEnd.all.reduce(0) { $0 + counters.streamsClosed.counts[LabelPair(kind, $1).index] }

@@ -14,7 +14,7 @@ import RivuletJSON
 /// - `problems` of an operation are the statuses of its refusals, besides the statuses that every operation has.
 struct OpenAPITemplate {
     /// The statuses with which every request can be refused before its resource is found.
-    private static let commonProblems = [400, 401, 403, 408, 413, 414, 417, 421, 431, 501, 505]
+    private static let commonProblems: Set = [400, 401, 403, 408, 413, 414, 417, 421, 429, 431, 501, 505]
     private static let traceParent = reference(to: "parameters", "traceparent")
 
     /// The values that Swift code gives for the names in `$insert`.
@@ -130,8 +130,8 @@ struct OpenAPITemplate {
         tag: String,
         _ security: [JSONValue.Member]
     ) -> JSONValue {
-        let problems = (operation["problems"]?.elements ?? []).compactMap(\.integerValue) + commonProblems
-        let refusals = problems.map { status in
+        let problems = (operation["problems"]?.elements ?? []).compactMap(\.integerValue)
+        let refusals = commonProblems.union(problems).sorted().map { status in
             JSONValue.Member(name: "\(status)", value: reference(to: "responses", "Problem\(status)"))
         }
         let responses = ((operation["responses"]?.members ?? []) + refusals).sorted { $0.name < $1.name }

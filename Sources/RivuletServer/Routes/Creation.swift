@@ -9,9 +9,18 @@ struct Creation: SessionAct {
     let isStrict: Bool
     /// True if an existing session is a conflict.
     let isPost: Bool
+    /// The caller to which the session counts; nil without limits.
+    let creator: LimitKey?
 
     func act(on session: Session, _ responder: Responder) {
+        let charge: CreationCharge?
+        do throws(Problem) {
+            charge = try responder.charge(session, to: creator)
+        } catch {
+            return responder.send(Response(error))
+        }
         session.create(state: state, isStrict: isStrict) { result in
+            if case .success(.created) = result {} else { charge?.giveBack() }
             responder.send(result.flatMap(response)) { $0 }
         }
     }

@@ -15,20 +15,28 @@ struct Dispatch: SessionAct {
     }
 
     func act(on session: Session, _ responder: Responder) {
+        let creation: CreationCharge?
+        do throws(Problem) {
+            creation = try responder.charge(session, to: options.creator)
+        } catch {
+            return responder.send(Response(error))
+        }
         // Nearly every dispatch has no key.
-        guard options.key == nil else { return actOnce(on: session, responder) }
+        guard options.key == nil else { return actOnce(on: session, responder, creation) }
         let (index, isMinimal, core) = (appIndex, options.isMinimal, responder.server.core)
         let named = namedBody
         session.dispatch(request) { result in
             core.counters.count(result, of: index)
             switch result {
             case .success(let answer): responder.send(RecordedResponse(answer, isMinimal: isMinimal).response())
-            case .failure(let error): responder.send(Response(refusing: error, of: named))
+            case .failure(let error):
+                creation?.giveBack()
+                responder.send(Response(refusing: error, of: named))
             }
         }
     }
 
-    private func actOnce(on session: Session, _ responder: Responder) {
+    private func actOnce(on session: Session, _ responder: Responder, _ creation: CreationCharge?) {
         let core = responder.server.core
         guard let claim = options.claim(body: request.body, core.context.fingerprints) else { return }
         let (index, named) = (appIndex, namedBody)
@@ -36,7 +44,9 @@ struct Dispatch: SessionAct {
             core.counters.count(result, of: index)
             switch result {
             case .success(let answer): responder.send(Self.response(to: answer))
-            case .failure(let error): responder.send(Response(refusing: error, of: named))
+            case .failure(let error):
+                creation?.giveBack()
+                responder.send(Response(refusing: error, of: named))
             }
         }
     }

@@ -15,6 +15,8 @@ struct DispatchOptions: Sendable {
     let key: String?
     /// The caller with its permissions; nil on a server that asks for no credentials.
     let sender: DispatchSender?
+    /// The caller to which a session counts that the dispatch creates; nil without limits.
+    var creator: LimitKey?
     /// The action and options of the request, without its body; an idempotency key is valid for one action and body
     /// only.
     private var action: String { "\(name) strict=\(isStrict)" }

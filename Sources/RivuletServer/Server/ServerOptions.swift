@@ -50,6 +50,8 @@ public struct ServerOptions: Sendable {
     public var access: ServerAccess
     /// The files with the keys and rules for callers; nil if the server asks no client for a credential.
     public var credentials: CredentialFiles?
+    /// The limits on the rates, streams and connections of callers and addresses.
+    public var rateLimits: RateLimits
     /// The hosts that requests may name: `a.example`, or `.b.example` for all subdomains.
     ///
     /// IP addresses, `localhost`, `*.localhost`, the machine's name and the public URL's host need no entry. A request
@@ -89,6 +91,7 @@ public struct ServerOptions: Sendable {
         hasSecureCookies: Bool = false,
         access: ServerAccess = .protected,
         credentials: CredentialFiles? = nil,
+        rateLimits: RateLimits = .automatic,
         allowedHosts: [String] = [],
         allowedOrigins: [String] = [],
         publicURL: String? = nil,
@@ -107,6 +110,7 @@ public struct ServerOptions: Sendable {
         self.hasSecureCookies = hasSecureCookies
         self.access = access
         self.credentials = credentials
+        self.rateLimits = rateLimits
         self.allowedHosts = allowedHosts
         self.allowedOrigins = allowedOrigins
         self.publicURL = publicURL
@@ -118,7 +122,7 @@ public struct ServerOptions: Sendable {
 
     /// Checks the options as a start does, and creates nothing.
     ///
-    /// The check covers workers, access, hosts, origins, addresses, the page policy and the public folder.
+    /// The check covers workers, access, limits, hosts, origins, addresses, the page policy and the public folder.
     /// A program calls it before it creates a data folder or a key, so that a refused start leaves nothing behind.
     ///
     /// - Throws: a `ServerError` that names the option and the remedy.
@@ -129,6 +133,7 @@ public struct ServerOptions: Sendable {
         _ = try Doors(self, machineName: "")
         try access.check(host: host, publicURL: publicURL, hasCredentials: credentials != nil)
         _ = try credentials?.authenticator()
+        _ = try rateLimits.rules(hasCredentials: credentials != nil)
         _ = try PagePolicy.fields(contentSecurityPolicy)
         if let publicFolder { try FileStamp.checkFolder(publicFolder) }
     }

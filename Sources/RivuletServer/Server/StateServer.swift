@@ -141,7 +141,7 @@ public final class StateServer: Sendable {
         let port = try listen(loops)
         var threads: [LoopThread] = []
         do {
-            try onSignals(of: loops[0], servers, context.authentication)
+            try onSignals(of: loops[0], servers, context)
             for loop in loops.dropFirst() { threads.append(try LoopThread(running: loop)) }
         } catch {
             loops[0].stopListening()
@@ -249,12 +249,13 @@ public final class StateServer: Sendable {
         }
     }
 
-    /// Handles the signals that stop the server or reload its credentials, and ignores signals that would end the
-    /// process without a drain.
+    /// Handles the signals that stop the server or reload its credentials and limits.
+    ///
+    /// Signals that would end the process without a drain are ignored.
     private func onSignals(
         of loop: EventLoop,
         _ servers: [LoopBound<ServerLoop>],
-        _ authentication: Authentication?
+        _ context: ServerContext
     ) throws {
         let logger = logger
         for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")] {
@@ -264,8 +265,11 @@ public final class StateServer: Sendable {
             }
         }
         try loop.onSignal(SIGHUP) {
-            guard let authentication else { return logger.notice("SIGHUP: there are no credentials to read again") }
-            authentication.reload()
+            guard context.authentication != nil || context.limits?.path != nil else {
+                return logger.notice("SIGHUP: there are no credentials and no limits to read again")
+            }
+            context.authentication?.reload()
+            context.limits?.reload()
         }
         for signal in [SIGUSR1, SIGUSR2, SIGALRM] { ProcessSignals.ignoreUnlessHandled(signal) }
     }

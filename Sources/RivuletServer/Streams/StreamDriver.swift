@@ -150,6 +150,7 @@ final class StreamDriver {
             opened: WallClock.milliseconds(),
             expires: now + min(lifetime(), connection.request?.identity?.remainingMilliseconds ?? .max),
             identity: connection.request?.identity,
+            seat: connection.request?.seat,
             isCompressed: connection.takesGzip,
             isChunked: connection.takesChunks
         )
@@ -186,6 +187,15 @@ final class StreamDriver {
     /// Answers a request for a stream for which there is no room.
     func answerFull(_ id: ConnectionID) {
         if let connection = connections[id] { writer.answerBye(connection, .limit) }
+    }
+
+    /// Answers a request for a stream of a caller that has used its quota.
+    ///
+    /// The client comes back after these seconds, or up to a fifth later.
+    func answerLimited(_ id: ConnectionID, seconds: Int) {
+        guard let connection = connections[id] else { return }
+        let milliseconds = seconds * 1_000
+        writer.answerBye(connection, .limit, after: Int.random(in: milliseconds...milliseconds * 6 / 5))
     }
 
     // MARK: - Writing

@@ -32,10 +32,10 @@ struct StreamWriter {
         return head
     }
 
-    /// Appends a comment, so that the client sees the head, and a reconnection time of 1 to 3 seconds.
-    private static func appendOpening(to bytes: inout [UInt8]) {
+    /// Appends a comment, so that the client sees the head, and a reconnection time, by default of 1 to 3 seconds.
+    private static func appendOpening(to bytes: inout [UInt8], retry: Int? = nil) {
         ServerSentEvent.append(comment: "", to: &bytes)
-        ServerSentEvent.append(retryMilliseconds: Int.random(in: 1_000...3_000), to: &bytes)
+        ServerSentEvent.append(retryMilliseconds: retry ?? Int.random(in: 1_000...3_000), to: &bytes)
     }
 
     /// Writes the events with which a stream begins or continues.
@@ -115,12 +115,14 @@ struct StreamWriter {
     /// Answers 200 with a stream that has a single `bye`, because a browser does not reconnect after any other status.
     ///
     /// Source: <Documentation/HTTP.md#change-streams>.
-    func answerBye(_ connection: ClientConnection, _ reason: StreamTurnedAway) {
+    ///
+    /// `delay` is the time before the client reconnects, in milliseconds; nil takes a random one.
+    func answerBye(_ connection: ClientConnection, _ reason: StreamTurnedAway, after delay: Int? = nil) {
         let isChunked = connection.takesChunks
         guard let head = connections.beginStream(connection, Self.fields) else { return }
         var text: [UInt8] = []
-        Self.appendOpening(to: &text)
-        text += Self.bye(reason.bye)
+        Self.appendOpening(to: &text, retry: delay)
+        text += Self.bye(reason.bye, after: delay)
         core.counters.streamRefused(reason)
         _ = core.transport.write(connection.id, head + Self.lastBytes(text, isChunked: isChunked))
         core.transport.resumeReading(connection.id)
@@ -128,9 +130,9 @@ struct StreamWriter {
     }
 
     /// The text of a `bye`.
-    static func bye(_ reason: StreamEvent.ByeReason) -> [UInt8] {
+    static func bye(_ reason: StreamEvent.ByeReason, after delay: Int? = nil) -> [UInt8] {
         var text: [UInt8] = []
-        StreamEvent.bye(reason).append(to: &text)
+        StreamEvent.bye(reason, after: delay).append(to: &text)
         return text
     }
 

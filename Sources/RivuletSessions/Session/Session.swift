@@ -140,6 +140,9 @@ package final class Session {
     /// True if storage has the session.
     package var isStored: Bool { machine.isStored }
 
+    /// True if storage has the session, or work under way will store it.
+    package var isBegun: Bool { machine.isBegun }
+
     /// True if nothing is queued or under way and no stream watches the session, so that it may leave memory.
     package var isIdle: Bool { isQuiet && streams.isEmpty }
 

@@ -57,7 +57,9 @@ package final class StreamEvent: Sendable {
     }
 
     /// A stream's last event.
-    package static func bye(_ reason: ByeReason) -> StreamEvent {
+    ///
+    /// `delay` is the time before the client reconnects, in milliseconds; nil takes a random one of the reason's range.
+    package static func bye(_ reason: ByeReason, after delay: Int? = nil) -> StreamEvent {
         var writer = JSONWriter(capacity: 64)
         writer.beginObject()
         writer.key("reason")
@@ -65,7 +67,7 @@ package final class StreamEvent: Sendable {
         writer.key("reconnect")
         writer.bool(reason.reconnects)
         writer.key("after")
-        writer.integer(Int.random(in: reason.delays))
+        writer.integer(delay ?? Int.random(in: reason.delays))
         writer.endObject()
         return StreamEvent(name: .bye, cursor: nil, data: writer.bytes)
     }

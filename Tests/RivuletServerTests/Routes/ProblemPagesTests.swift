@@ -63,6 +63,7 @@ import Testing
                 "errors needs": ["not-granted"],
                 "cursor value": ["precondition-failed"],
                 "oldest": ["version-gone"],
+                "violated-policies": ["quota-exceeded"],
                 "trace_id": [
                     "app-failed", "session-unreadable", "stored-value-unreadable", "kept-answer-unreadable",
                     "storage-indeterminate", "storage-damaged", "storage-incompatible", "server-fault",
