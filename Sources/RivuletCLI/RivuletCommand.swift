@@ -17,7 +17,9 @@ package struct RivuletCommand: ParsableCommand {
         commandName: "rivulet",
         abstract: "Hosts reducer-driven states over HTTP and streams their changes, key path by key path.",
         version: ServerOptions.libraryVersion,
-        subcommands: [Serve.self, Check.self, Backup.self, Vacuum.self, Health.self, Keys.self, Token.self]
+        subcommands: [
+            Serve.self, Check.self, Backup.self, Vacuum.self, Health.self, Keys.self, Token.self, Policy.self,
+        ]
     )
 
     package init() {}
@@ -37,7 +39,9 @@ package struct RivuletCommand: ParsableCommand {
         SQLiteProcess.forbidMemoryCount()
         SQLiteProcess.recordCauses()
         let name = configuration.subcommands.map { "\($0)".lowercased() }.first { $0 == arguments.first }
-        exitOnFailure(of: name) {
+        // `policy check` has 1 for a request that is denied.
+        let failure = arguments.starts(with: ["policy", "check"]) ? ExitCode(2) : .failure
+        exitOnFailure(of: name, with: failure) {
             var command = try parseAsRoot(arguments)
             try command.run()
         }
@@ -53,9 +57,9 @@ package struct RivuletCommand: ParsableCommand {
 
     /// Runs the body, and ends the process if the body throws.
     ///
-    /// An error is printed as one line on standard error, and the exit code is 1. If the arguments were wrong, the line
-    /// names the `--help` of the subcommand `name`.
-    static func exitOnFailure(of name: String? = nil, _ body: () throws -> Void) {
+    /// An error is printed as one line on standard error, and the exit code is `failure`. If the arguments were wrong,
+    /// the line names the `--help` of the subcommand `name`.
+    static func exitOnFailure(of name: String? = nil, with failure: ExitCode = .failure, _ body: () throws -> Void) {
         do {
             try body()
         } catch {
@@ -65,7 +69,7 @@ package struct RivuletCommand: ParsableCommand {
             let isUsage = exitCode(for: error) == .validationFailure
             let help = isUsage ? "; see 'rivulet \(name.map { $0 + " " } ?? "")--help'" : ""
             FileDescriptorOutput.standardError.say("rivulet: \(message.isEmpty ? "\(error)" : message)\(help)\n")
-            exit(withError: ExitCode.failure)
+            exit(withError: failure)
         }
     }
 }

@@ -81,6 +81,20 @@ package struct AccessPolicy: Sendable {
         return anonymous + authenticated + named.flatMap { roles[ByteText($0)] ?? [] }
     }
 
+    /// Returns the same grants, each with its place in the policy: `"anonymous"`, `"authenticated"`, `the role "a"`.
+    package func places(roles named: Set<String>, isAnonymous: Bool) -> [(place: String, grant: Grant)] {
+        var places = anonymous.map { ("\"anonymous\"", $0) }
+        guard !isAnonymous else { return places }
+        places += authenticated.map { ("\"authenticated\"", $0) }
+        for name in named.sorted() {
+            places += (roles[ByteText(name)] ?? []).map { ("the role \(ForeignText.quoted(name))", $0) }
+        }
+        return places
+    }
+
+    /// Returns true if the policy has the role.
+    package func has(role name: String) -> Bool { roles[ByteText(name)] != nil }
+
     private static func roles(of document: JSONValue) throws(AccessPolicyError) -> [ByteText: [Grant]] {
         guard let value = document["roles"] else { return [:] }
         guard let members = value.members, members.count <= rolesMax else {

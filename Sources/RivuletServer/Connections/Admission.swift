@@ -310,7 +310,7 @@ final class Admission {
     }
 
     /// True if a path's segments name the session of the caller, or something below it.
-    private static func isOfCaller(_ segments: [String]) -> Bool {
+    static func isOfCaller(_ segments: [String]) -> Bool {
         segments.count > 4 && segments[4] == "me" && segments[0] == "v1" && segments[1] == "apps"
             && segments[3] == "sessions"
     }

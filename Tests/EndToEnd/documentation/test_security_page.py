@@ -34,6 +34,15 @@ def until(command, text):
     return before, last.split("\n")[0].split()
 
 
+def test_the_checks_of_the_page_print_what_it_shows(shell, tmp_path):
+    [policy] = [code for language, code in fenced(PAGE) if language == "json"]
+    (tmp_path / "policy.json").write_text(policy)
+    shown = block(PAGE, "console", "$ echo '{\"sub\"")
+    for part in shown.removeprefix("$ ").split("\n$ "):
+        command, _, output = part.partition("\n")
+        assert shell(command + " || [ $? -eq 1 ]").strip() == output.strip()
+
+
 def test_the_token_of_the_page_is_one_that_its_server_takes(shell, tmp_path):
     before, arguments = until("rivulet serve ", block(PAGE, "sh", "openssl rand -out secret"))
     assert "accepted" in shell(before)
