@@ -14,6 +14,9 @@ struct CredentialOptions: ParsableArguments {
     @Option(help: "A file with a JSON Web Key Set. It needs --issuer and --audience. (default: none)")
     var jwks: String?
 
+    @Option(help: "A file of several issuers with their keys; instead of --jwt-key-file and --jwks. (default: none)")
+    var auth: String?
+
     @Option(help: "The claim iss that tokens must have. (default: none)")
     var issuer: String?
 
@@ -38,6 +41,7 @@ struct CredentialOptions: ParsableArguments {
             jwtKeyFile: jwtKeyFile ?? Environment.text("JWT_KEY_FILE"),
             jwtAlgorithm: jwtAlg ?? Environment.text("JWT_ALG"),
             keySet: jwks ?? Environment.text("JWKS"),
+            issuerFile: auth ?? Environment.text("AUTH"),
             issuer: issuer ?? Environment.text("ISSUER"),
             audiences: DoorOptions.list(audience ?? Environment.text("AUDIENCE")),
             rolesClaim: rolesClaim ?? Environment.text("ROLES_CLAIM") ?? "roles",
@@ -49,16 +53,18 @@ struct CredentialOptions: ParsableArguments {
         case "JWT": files.needsAccessTokens = false
         case let name: throw ValidationError("--token-type is at+jwt or JWT; found \"\(name)\"")
         }
-        let isUsed = files.jwtKeyFile != nil || files.keySet != nil || files.apiKeys != nil || files.policy != nil
-        guard isUsed else {
+        let named = [files.jwtKeyFile, files.keySet, files.issuerFile, files.apiKeys, files.policy]
+        guard named.contains(where: { $0 != nil }) else {
             guard files == CredentialFiles() else {
                 throw ValidationError(
-                    "the options for tokens have no keys; add --jwt-key-file, --jwks or --api-keys, or leave them out"
+                    "the options for tokens have no keys; add --jwt-key-file, --jwks, --auth or --api-keys, or leave them out"
                 )
             }
             return
         }
-        if files.keySet != nil, files.audiences.isEmpty, let url = options.publicURL { files.audiences = [url] }
+        if files.keySet != nil || files.issuerFile != nil, files.audiences.isEmpty, let url = options.publicURL {
+            files.audiences = [url]
+        }
         options.credentials = files
     }
 }

@@ -134,7 +134,7 @@ struct Token: ParsableCommand {
                 throw ExitCode.failure
             }
             guard let files = options.credentials else {
-                return print("not verified: give the keys of a server with --jwt-key-file, --jwks or --api-keys")
+                return print("not verified: give a server's keys with --jwt-key-file, --jwks, --auth or --api-keys")
             }
             let authenticator = try files.authenticator()
             do throws(CredentialRefusal) {

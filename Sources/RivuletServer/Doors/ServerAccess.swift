@@ -27,7 +27,7 @@ public enum ServerAccess: Hashable, Sendable {
     func check(host: String, publicURL: String?, hasCredentials: Bool) throws(ServerError) {
         guard self == .protected, !hasCredentials else { return }
         let remedy =
-            "let callers sign in with --jwt-key-file, --jwks or --api-keys, or let every client in with --open (RIVULET_OPEN=1)"
+            "let callers sign in with --jwt-key-file, --jwks, --auth or --api-keys, or let every client in with --open (RIVULET_OPEN=1)"
         if Self.isExposed(host) {
             throw ServerError(
                 "other machines reach \(host), and this server asks no client for credentials; listen on 127.0.0.1, \(remedy)"

@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from fences import block, fenced
+from fences import block
 from harness import Server, binary, environment
-from tokens import Issuer
+from tokens import Issuer, encoded
 
 PAGE = "Documentation/Security.md"
 
@@ -35,12 +35,24 @@ def until(command, text):
 
 
 def test_the_checks_of_the_page_print_what_it_shows(shell, tmp_path):
-    [policy] = [code for language, code in fenced(PAGE) if language == "json"]
+    policy = block(PAGE, "json", '{\n  "roles"')
     (tmp_path / "policy.json").write_text(policy)
     shown = block(PAGE, "console", "$ echo '{\"sub\"")
     for part in shown.removeprefix("$ ").split("\n$ "):
         command, _, output = part.partition("\n")
         assert shell(command + " || [ $? -eq 1 ]").strip() == output.strip()
+
+
+def test_the_file_of_issuers_of_the_page_is_one_that_its_server_takes(shell, tmp_path):
+    (tmp_path / "auth.json").write_text(block(PAGE, "json", '{\n  "issuers"'))
+    shell("openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.pem; chmod 600 key.pem")
+    shell("openssl pkey -in key.pem -pubout -out backend.pem")
+    point = subprocess.run(["openssl", "pkey", "-pubin", "-in", tmp_path / "backend.pem", "-outform", "DER"], capture_output=True, check=True).stdout[-64:]
+    key = {"kty": "EC", "crv": "P-256", "kid": "a", "x": encoded(point[:32]), "y": encoded(point[32:])}
+    (tmp_path / "login.jwks").write_text(json.dumps({"keys": [key]}))
+    token = shell("rivulet token make --jwt-key-file key.pem --jwt-alg ES256 --subject a --issuer backend --audience https://b.example --expires 5m")
+    with Server(None, arguments=["--auth", tmp_path / "auth.json", "--public-url", "https://b.example"]) as server:
+        assert server.request("GET", "/v1/me", headers={"Authorization": f"Bearer {token.strip()}"}).json["issuer"] == "backend"
 
 
 def test_the_token_of_the_page_is_one_that_its_server_takes(shell, tmp_path):
@@ -64,7 +76,7 @@ def test_the_key_of_the_page_is_one_that_its_server_takes(shell, tmp_path):
 
 
 def test_the_policy_of_the_page_gives_its_roles_what_it_says(tmp_path):
-    [policy] = [code for language, code in fenced(PAGE) if language == "json"]
+    policy = block(PAGE, "json", '{\n  "roles"')
     issuer, file = Issuer(tmp_path), tmp_path / "policy.json"
     file.write_text(policy)
     with Server(None, arguments=["--jwt-key-file", issuer.file, "--policy", file]) as server:

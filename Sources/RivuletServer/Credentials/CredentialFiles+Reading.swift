@@ -1,0 +1,174 @@
+import Crypto
+import RivuletAccess
+package import RivuletAuth
+
+extension CredentialFiles {
+    /// The paths of the files, with the key files that the file of issuers names now.
+    var paths: [String] {
+        let own = [jwtKeyFile, keySet, issuerFile, apiKeys, policy].compactMap(\.self)
+        guard let issuerFile else { return own }
+        do throws(ServerError) {
+            return own + (try described(in: issuerFile).map { location(of: $0.source, in: issuerFile) })
+        } catch {
+            // The reading of the files reports the fault.
+            return own
+        }
+    }
+
+    /// Reads all files, for a command that decides as a server would.
+    ///
+    /// Names of callers differ from those of the server, which has a secret of its own.
+    ///
+    /// - Throws: a `ServerError` of one line, with the file and the remedy.
+    package func authenticator() throws(ServerError) -> Authenticator {
+        try read(secret: SymmetricKey(size: .bits256))
+    }
+
+    /// Reads all files.
+    ///
+    /// - Throws: a `ServerError` of one line, with the file and the remedy.
+    func read(secret: SymmetricKey) throws(ServerError) -> Authenticator {
+        try checkSources()
+        let issuers = try issuers()
+        let keys = try apiKeys.map { path throws(ServerError) in
+            try Self.parsed(path, isSecret: true) { bytes throws(AuthConfigurationError) in
+                try APIKeyFile(parsing: bytes)
+            }
+        }
+        let policy = try policy.map { path throws(ServerError) in
+            try Self.parsed(path) { bytes throws(AccessPolicyError) in try AccessPolicy(parsing: bytes) }
+        }
+        do throws(AuthConfigurationError) {
+            return try Authenticator(
+                issuers: issuers,
+                apiKeys: keys ?? APIKeyFile(),
+                policy: policy ?? AccessPolicy(),
+                rolesClaim: rolesClaim,
+                secret: secret
+            )
+        } catch {
+            throw ServerError("\(issuerFile.map { "\($0): " } ?? "")\(error)")
+        }
+    }
+
+    /// Checks that there are keys, and that each issuer has one source of keys.
+    private func checkSources() throws(ServerError) {
+        guard jwtKeyFile != nil || keySet != nil || issuerFile != nil || apiKeys != nil else {
+            throw ServerError(
+                "there is no key with which a caller could sign in; add --jwt-key-file, --jwks, --auth or --api-keys"
+            )
+        }
+        guard jwtKeyFile == nil || keySet == nil else {
+            throw ServerError("--jwt-key-file and --jwks both name the keys of one issuer; give one of them")
+        }
+        guard issuerFile != nil else { return }
+        let others = [
+            ("--jwt-key-file", jwtKeyFile != nil), ("--jwks", keySet != nil), ("--jwt-alg", jwtAlgorithm != nil),
+            ("--issuer", issuer != nil), ("--token-type JWT", !needsAccessTokens),
+        ]
+        if let (option, _) = others.first(where: \.1) {
+            throw ServerError(
+                "--auth names a file with all issuers and their keys, and \(option) is for a single issuer; "
+                    + "move it into the file, or leave --auth out"
+            )
+        }
+    }
+
+    /// The issuers of the tokens; empty if the server takes API keys only.
+    private func issuers() throws(ServerError) -> [TokenIssuer] {
+        if let issuerFile { return try issuers(in: issuerFile) }
+        guard let path = jwtKeyFile ?? keySet else { return [] }
+        let algorithm = try Self.algorithm(named: jwtAlgorithm)
+        let keys = try keySet == nil ? Self.key(path, algorithm) : Self.keySet(path, algorithm)
+        do throws(AuthConfigurationError) {
+            let issuer = try TokenIssuer(
+                name: issuer,
+                audiences: audiences,
+                types: needsAccessTokens ? [.accessToken] : [.accessToken, .jwt],
+                keys: keys
+            )
+            return [issuer]
+        } catch {
+            throw ServerError("\(error)")
+        }
+    }
+
+    // MARK: - The file of issuers
+
+    private func described(in path: String) throws(ServerError) -> [IssuerFile.Description] {
+        try Self.parsed(path) { bytes throws(AuthConfigurationError) in
+            try IssuerFile(parsing: bytes, audiences: audiences).issuers
+        }
+    }
+
+    private func issuers(in path: String) throws(ServerError) -> [TokenIssuer] {
+        var issuers: [TokenIssuer] = []
+        for description in try described(in: path) {
+            let location = location(of: description.source, in: path)
+            let keys =
+                switch description.source {
+                case .keyFile(_, let algorithm): try Self.key(location, algorithm)
+                case .keySet(_, let algorithm): try Self.keySet(location, algorithm)
+                }
+            do throws(AuthConfigurationError) {
+                issuers.append(try description.issuer(keys: keys))
+            } catch {
+                throw ServerError("\(path): \(error)")
+            }
+        }
+        return issuers
+    }
+
+    /// The path of an issuer's keys; a relative path begins at the folder of the file of issuers.
+    private func location(of source: IssuerFile.KeySource, in path: String) -> String {
+        let named =
+            switch source {
+            case .keyFile(let path, _): path
+            case .keySet(let path, _): path
+            }
+        guard !named.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return named }
+        return path[...slash] + named
+    }
+
+    // MARK: - Keys
+
+    private static func key(_ path: String, _ algorithm: SignatureAlgorithm?) throws(ServerError) -> KeySet {
+        try parsed(path, isSecret: true) { bytes throws(AuthConfigurationError) in
+            try KeySet(keyFile: bytes, algorithm: algorithm)
+        }
+    }
+
+    private static func keySet(_ path: String, _ algorithm: SignatureAlgorithm?) throws(ServerError) -> KeySet {
+        try parsed(path) { bytes throws(AuthConfigurationError) in
+            try KeySet(jwks: bytes, rsaAlgorithm: algorithm ?? .rs256)
+        }
+    }
+
+    /// Returns the algorithm with this name; nil for no name.
+    ///
+    /// - Throws: a `ServerError` with the known names.
+    package static func algorithm(named name: String?) throws(ServerError) -> SignatureAlgorithm? {
+        guard let name else { return nil }
+        guard let algorithm = SignatureAlgorithm(name: name) else {
+            let known = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ServerError("--jwt-alg is \"\(name)\", which is none of \(known)")
+        }
+        return algorithm
+    }
+
+    /// Reads a file, and puts its path before an error.
+    private static func parsed<Value, Failure: Error & CustomStringConvertible>(
+        _ path: String,
+        isSecret: Bool = false,
+        _ parse: (_ bytes: [UInt8]) throws(Failure) -> Value
+    ) throws(ServerError) -> Value {
+        let file = try CredentialFile(path)
+        // A public key needs no protection.
+        if isSecret, !file.isPublicKey { try file.checkIsPrivate() }
+        do throws(Failure) {
+            return try parse(file.bytes)
+        } catch {
+            throw ServerError("\(path): \(error)")
+        }
+    }
+}
