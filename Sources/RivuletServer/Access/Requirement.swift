@@ -64,9 +64,9 @@ extension Resource {
     var readsCookie: Bool {
         switch self {
         case .health, .readiness, .problems, .problem, .file, .resourceMetadata, .login: false
-        case .metrics, .openAPI, .caller, .apps, .app, .types, .sessions, .session, .state, .events, .changes, .reset,
-            .restore, .fork, .streams, .stream, .views, .view, .viewChanges, .store, .item, .operations, .storeEvents,
-            .value, .toggle, .valueChanges, .secret:
+        case .metrics, .openAPI, .caller, .revocations, .revocation, .apps, .app, .types, .sessions, .session, .state,
+            .events, .changes, .reset, .restore, .fork, .streams, .stream, .views, .view, .viewChanges, .store, .item, .operations,
+            .storeEvents, .value, .toggle, .valueChanges, .secret:
             true
         }
     }

@@ -96,7 +96,7 @@ final class ConnectionDriver {
         deadlines.cancel(connection)
         table.close(connection)
         _ = bodies.end(connection.id)
-        if let limiter = core.limiter, !context.doors.proxies.contains(connection.address) {
+        if let limiter = core.limiter, !context.doors.trusts(connection.address) {
             limiter.close(connection.address)
         }
     }
@@ -105,7 +105,7 @@ final class ConnectionDriver {
     ///
     /// The connections of a proxy belong to many clients, so they are not counted.
     private func admit(_ address: PeerAddress.IP) -> Bool {
-        guard let limiter = core.limiter, !context.doors.proxies.contains(address) else { return true }
+        guard let limiter = core.limiter, !context.doors.trusts(address) else { return true }
         return limiter.open(address)
     }
 
