@@ -37,6 +37,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
     case apiKeySecret(String)
     case apiKeyExpired(String)
     case apiKeyInCookie
+    case ticket(TicketFault)
 
     /// A word for metrics and for filters of the log.
     package var reason: String {
@@ -56,6 +57,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
         case .grant: "authorization_details"
         case .revoked: "revoked"
         case .apiKeyForm, .apiKeyID, .apiKeySecret, .apiKeyInCookie: "key"
+        case .ticket: "ticket"
         }
     }
 
@@ -89,6 +91,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
         case .apiKeyID(let id): "The API key \(ForeignText.quoted(id)) is not in the file of keys."
         case .apiKeySecret(let id): "The secret of the API key \(ForeignText.quoted(id)) is wrong."
         case .apiKeyInCookie: "An API key is in a cookie. Pages sign in with tokens, because API keys are for programs."
+        case .ticket(let fault): fault.text
         case .apiKeyExpired(let id): "The API key \(ForeignText.quoted(id)) has expired."
         }
     }

@@ -13,7 +13,8 @@ final class CallerFinder {
     private let core: LoopCore
     private let authentication: Authentication
     private var authenticator: Authenticator
-    private var generation: UInt64
+    /// The generation of the keys under which callers are found.
+    private(set) var generation: UInt64
     private let revocations: RevocationList
     /// The number of the changes of the revocations that the two tables include.
     private var revocationGeneration: UInt64
@@ -53,7 +54,6 @@ final class CallerFinder {
             core.counters.authenticated(.ok)
             return memo.identity
         }
-        try Credentials.refuseInQuery(of: request)
         let header = try Credentials.header(of: request)
         let found =
             if header == .none, readsCookie {
@@ -82,6 +82,30 @@ final class CallerFinder {
     }
 
     private var context: ServerContext { core.context }
+
+    /// Returns the caller that made a ticket.
+    ///
+    /// The ticket is spent then. The generation of the keys is that of its making, so its caller would be found today.
+    ///
+    /// - Throws: 401 for a ticket that does not open this target.
+    func caller(
+        of ticket: String,
+        for target: TicketTarget,
+        _ request: HTTPRequest,
+        on connection: ClientConnection
+    ) throws(Problem) -> Identity {
+        refresh()
+        let cursor = AnswerCoding.plainCursor(request.lastEventID).flatMap { Cursor($0) }
+        do throws(CredentialRefusal) {
+            let opening = try authentication.tickets.open(ticket, for: target, at: cursor, generation: generation)
+            if let principal = opening.identity.principal, revocations.covers(principal) { throw .revoked }
+            connection.amendRequest { $0.opening = opening }
+            core.counters.authenticated(.ok)
+            return opening.identity
+        } catch {
+            throw refuse(error)
+        }
+    }
 
     /// Returns the caller without a credential that has the session `me` of a cookie.
     func anonymous(me: String) -> Identity { authenticator.anonymous(me: me) }
@@ -128,11 +152,7 @@ final class CallerFinder {
         }
     }
 
-    private func refuse(_ refusal: CredentialRefusal) -> Problem {
-        core.counters.authenticated(.refused)
-        core.log.logRefusedCredential(refusal)
-        return .credentialRefused
-    }
+    private func refuse(_ refusal: CredentialRefusal) -> Problem { core.refuse(refusal) }
 
     /// Takes new keys, rules and revocations, and forgets the callers that they concern.
     private func refresh() {

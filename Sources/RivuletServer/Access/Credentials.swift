@@ -50,16 +50,36 @@ enum Credentials {
         return .token(Array(value.utf8))
     }
 
-    /// Refuses a credential in the query: logs and histories keep URLs.
+    /// Refuses a credential in the query, because logs and histories keep URLs.
     ///
     /// - Throws: 400.
-    static func refuseInQuery(of request: HTTPRequest) throws(Problem) {
-        guard request.query != nil else { return }
-        for item in request.queryItems where item.name == "access_token" || item.name == "authorization" {
+    static func refuse(in items: [HTTPQueryItem]) throws(Problem) {
+        for item in items where item.name == "access_token" || item.name == "authorization" {
             throw .credentialMisplaced(
                 "The query has a credential in \"\(item.name)\", and logs keep URLs. Send it as Authorization: Bearer, "
                     + "and replace it, because it may have been logged. Nothing has changed."
             )
         }
+    }
+
+    /// Returns the ticket in the query of a request for a stream; nil if it has none.
+    ///
+    /// - Throws: 400 for two tickets, and for a ticket beside a header, because they could name two callers.
+    static func ticket(in items: [HTTPQueryItem], of request: HTTPRequest) throws(Problem) -> String? {
+        let tickets = items.filter { $0.name == TicketTarget.parameter }
+        guard let ticket = tickets.first else { return nil }
+        guard tickets.count == 1, !request.headers.contains("authorization") else {
+            throw .credentialMisplaced(
+                "The request has two credentials. Send one ticket, or Authorization: Bearer. Nothing has changed."
+            )
+        }
+        return ticket.value
+    }
+
+    /// The refusal of a ticket on a resource that is no stream.
+    static var ticketMisplaced: Problem {
+        .credentialMisplaced(
+            "A ticket opens streams only, with GET. Send the credential as Authorization: Bearer. Nothing has changed."
+        )
     }
 }

@@ -36,6 +36,7 @@ extension Resource {
         return switch self {
         // Each caller may sign out, also with a credential that is not valid.
         case .login: method == .delete ? .nothing : .credential
+        case .tickets: .credential
         case .health, .readiness, .problems, .problem, .file, .caller, .resourceMetadata: .nothing
         case .apps, .app, .types, .openAPI: .description
         case .metrics, .streams, .revocations, .revocation: .operation
@@ -64,9 +65,9 @@ extension Resource {
     var readsCookie: Bool {
         switch self {
         case .health, .readiness, .problems, .problem, .file, .resourceMetadata, .login: false
-        case .metrics, .openAPI, .caller, .revocations, .revocation, .apps, .app, .types, .sessions, .session, .state,
-            .events, .changes, .reset, .restore, .fork, .streams, .stream, .views, .view, .viewChanges, .store, .item, .operations,
-            .storeEvents, .value, .toggle, .valueChanges, .secret:
+        case .metrics, .openAPI, .caller, .tickets, .revocations, .revocation, .apps, .app, .types, .sessions, .session,
+            .state, .events, .changes, .reset, .restore, .fork, .streams, .stream, .views, .view, .viewChanges, .store,
+            .item, .operations, .storeEvents, .value, .toggle, .valueChanges, .secret:
             true
         }
     }
@@ -78,12 +79,14 @@ enum CredentialScheme: String, CaseIterable {
     case bearer
     /// The cookie that `PUT /v1/login` sets.
     case cookie
+    /// The parameter of a stream with a ticket of `POST /v1/tickets`.
+    case ticket
 }
 
 extension Resource {
     /// The ways to send the credential that a method needs; none if it needs no credential.
     func credentialSchemes(for method: HTTPMethod) -> [CredentialScheme] {
         guard requirement(for: method) != .nothing else { return [] }
-        return readsCookie ? [.bearer, .cookie] : [.bearer]
+        return [.bearer] + (readsCookie ? [.cookie] : []) + (isStream ? [.ticket] : [])
     }
 }

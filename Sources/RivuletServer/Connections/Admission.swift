@@ -103,7 +103,12 @@ final class Admission {
             try refuseUnkeptKey(route, request)
             try refuseEncoding(of: request)
             if case .length(let bytes) = framing { try charge(bytes: bytes, of: request, permit, on: connection) }
-            return AdmittedRequest(route: route, permit: permit, hasUncountedBody: framing == .chunked)
+            return AdmittedRequest(
+                route: route,
+                permit: permit,
+                generation: self.callers?.generation ?? 0,
+                hasUncountedBody: framing == .chunked
+            )
         } catch {
             core.counters.requestRefused(cause)
             throw error
@@ -251,6 +256,13 @@ final class Admission {
         on connection: ClientConnection
     ) throws(Problem) -> Identity? {
         guard let callers else { return nil }
+        if request.query != nil {
+            let items = request.queryItems
+            try Credentials.refuse(in: items)
+            if let ticket = try Self.ticket(in: items, of: request, segments) {
+                return try callers.caller(of: ticket, for: TicketTarget(segments, items), request, on: connection)
+            }
+        }
         return try callers.caller(of: request, on: connection, readsCookie: Self.readsCookie(segments))
     }
 
@@ -263,6 +275,25 @@ final class Admission {
         case nil, "v1", "metrics", "openapi.json": true
         default: false
         }
+    }
+
+    /// Returns the ticket of a request for a stream; nil if it has none.
+    ///
+    /// - Throws: 400 for a ticket on another resource of the server; a parameter of a file may have any name.
+    private static func ticket(
+        in items: [HTTPQueryItem],
+        of request: HTTPRequest,
+        _ segments: [String]
+    ) throws(Problem) -> String? {
+        guard let ticket = try Credentials.ticket(in: items, of: request) else { return nil }
+        guard segments.isEmpty || segments.first == "v1" || readsCookie(segments) else { return nil }
+        var segments = segments
+        // A route has no `me`, and streams of any session are streams.
+        if isOfCaller(segments) { segments[4] = "caller" }
+        guard request.method == .get, let route = try? Route(segments: segments), route.resource.isStream else {
+            throw Credentials.ticketMisplaced
+        }
+        return ticket
     }
 
     private func permit(_ identity: Identity?, _ route: Route, _ method: HTTPMethod) throws(Problem) -> Permit {
@@ -333,7 +364,7 @@ final class Admission {
 
     private static let foreignLogin =
         "A browser keeps no login cookie for a page of another site, so this page cannot sign in with one. Send each request with "
-        + "Authorization: Bearer. Nothing has changed."
+        + "Authorization: Bearer, and open streams with tickets (POST /v1/tickets). Nothing has changed."
 
     private static let unknownCaller =
         "The session \"me\" is named by a cookie, which browsers do not keep for a page of another site. Serve the page and Rivulet under one "
@@ -348,6 +379,8 @@ final class Admission {
 struct AdmittedRequest: Sendable {
     let route: Route
     let permit: Permit
+    /// The generation of the keys under which its caller was found.
+    var generation: UInt64 = 0
     /// True if the head does not say how long the body is, so that its bytes are counted when it is complete.
     var hasUncountedBody = false
 }

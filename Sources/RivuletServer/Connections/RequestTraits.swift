@@ -24,11 +24,12 @@ struct RequestTraits {
         var identity: Identity?
         var bodyCharge: LimitCharge?
         var seat: StreamSeat?
+        var opening: TicketOpening?
 
         /// Makes a copy, which belongs to one value of `RequestTraits`.
         init(_ other: Rare?) {
             (trace, began, constantFields) = (other?.trace, other?.began ?? 0, other?.constantFields)
-            (identity, bodyCharge, seat) = (other?.identity, other?.bodyCharge, other?.seat)
+            (identity, bodyCharge, seat, opening) = (other?.identity, other?.bodyCharge, other?.seat, other?.opening)
         }
     }
 
@@ -68,6 +69,12 @@ struct RequestTraits {
     var seat: StreamSeat? {
         get { rare?.seat }
         set { change { $0.seat = newValue } }
+    }
+
+    /// The ticket with which the request opens a stream.
+    var opening: TicketOpening? {
+        get { rare?.opening }
+        set { change { $0.opening = newValue } }
     }
 
     private mutating func change(_ body: (Rare) -> Void) {

@@ -15,6 +15,9 @@ final class Authentication: Sendable {
     /// The shortest time between two looks because of an unknown key, in milliseconds.
     private static let unknownKeyInterval: Int64 = 1_000
 
+    /// The tickets that open streams of callers.
+    let tickets = StreamTickets()
+
     private struct Files {
         var stamps: [FileStamp?]
         /// The time of the last look, in milliseconds since 1970.

@@ -23,7 +23,7 @@ struct ChangesEndpoint {
         try app.check(view: view)
         let query = try Query(
             request,
-            known: ["path", "format", "interval", "resume", "cursor"],
+            known: ["path", "format", "interval", "resume", "cursor"] + server.context.ticketParameters,
             lists: ["path"]
         )
         try checkAccept(of: request)
@@ -50,14 +50,15 @@ struct ChangesEndpoint {
             return server.streams.answerFull(exchange.connection)
         }
         server.begin(permit, isMasked: isMasked, exchange)
-        server.streams.subscribe(
+        server.subscribe(
             StreamSubscription(
                 stream: StreamID(exchange),
                 source: .session(key, topic),
                 resume: AnswerCoding.plainCursor(request.lastEventID ?? query["cursor"]),
                 resumesAll: resumesAll,
                 isCompressed: server.connections[exchange.connection]?.takesGzip ?? false
-            )
+            ),
+            exchange
         )
     }
 
@@ -75,18 +76,19 @@ struct ChangesEndpoint {
             _ = try server.core.lookup.store(key)
         case .value: _ = try server.core.lookup.value(key)
         }
-        let query = try Query(request, known: ["cursor"])
+        let query = try Query(request, known: ["cursor"] + server.context.ticketParameters)
         try checkAccept(of: request)
         guard server.streams.hasRoom, server.takeSeat(permit, request, exchange) else {
             return server.streams.answerFull(exchange.connection)
         }
         server.begin(permit, isMasked: false, exchange)
-        server.streams.subscribe(
+        server.subscribe(
             StreamSubscription(
                 stream: StreamID(exchange),
                 source: .shared(key),
                 resume: request.lastEventID ?? query["cursor"]
-            )
+            ),
+            exchange
         )
     }
 
@@ -112,6 +114,9 @@ struct ChangesEndpoint {
 }
 
 extension ServerContext {
+    /// The parameter with a ticket, on a server that has tickets.
+    fileprivate var ticketParameters: [String] { authentication == nil ? [] : [TicketTarget.parameter] }
+
     /// Reads key paths, up to the limit of a stream.
     func streamPaths(_ texts: [String]) throws(Problem) -> [JSONPointer] {
         let pathsMax = options.sessionLimits.pathsPerStreamMax

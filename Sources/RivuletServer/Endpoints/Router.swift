@@ -44,6 +44,7 @@ extension ServerLoop: RequestPerformer {
         case .problem(let type): ProblemEndpoint(server: self).page(ProblemPages.page(of: type), request, exchange)
         case .caller: CallerEndpoint(server: self).caller(permit, exchange)
         case .login: try LoginEndpoint(server: self).login(request, permit, exchange)
+        case .tickets: try TicketEndpoint(server: self).make(request, admitted, exchange)
         case .resourceMetadata: try CallerEndpoint(server: self).resourceMetadata(request, exchange)
         case .revocations: try RevocationsEndpoint(server: self).revocations(request, exchange)
         case .revocation(let id): try RevocationsEndpoint(server: self).revocation(id, request, exchange)

@@ -1,3 +1,4 @@
+import RivuletAuth
 import RivuletEngine
 import RivuletEventLoop
 import RivuletSessions
@@ -40,6 +41,13 @@ final class LoopCore {
         precondition(self.peers.isEmpty, "loop \(index) has its peers already")
         self.peers = peers
         if let transport { self.transport = transport }
+    }
+
+    /// Records a refused credential, and returns its answer.
+    func refuse(_ refusal: CredentialRefusal) -> Problem {
+        counters.authenticated(.refused)
+        log.logRefusedCredential(refusal)
+        return .credentialRefused
     }
 
     /// Begins to drain; false if it has begun already.

@@ -14,6 +14,11 @@ extension CredentialScheme {
                     "A JSON Web Token, which PUT /v1/login sets. Without TLS, on one machine, the name is \(Credentials.plainCookieName)."
                 ),
             ]
+        case .ticket:
+            [
+                "type": "apiKey", "in": "query", "name": .string(TicketTarget.parameter),
+                "description": "A ticket of POST /v1/tickets, for a client that cannot send a header.",
+            ]
         }
     }
 }

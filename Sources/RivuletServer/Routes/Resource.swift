@@ -5,7 +5,7 @@ import RivuletHTTP
 /// The template of the OpenAPI document describes each of them. Source: <Documentation/HTTP.md#resources>.
 enum Resource: CaseIterable, Sendable {
     case health, readiness, metrics, openAPI, problems, problem, file
-    case caller, login, resourceMetadata
+    case caller, login, tickets, resourceMetadata
     case revocations, revocation
     case apps, app, types
     case sessions, session, state, events, changes
@@ -27,6 +27,7 @@ enum Resource: CaseIterable, Sendable {
         case .file: "/{file}"
         case .caller: "/v1/me"
         case .login: "/v1/login"
+        case .tickets: "/v1/tickets"
         case .resourceMetadata: "/.well-known/oauth-protected-resource"
         case .revocations: "/v1/revocations"
         case .revocation: "/v1/revocations/{revocation}"
@@ -71,7 +72,7 @@ enum Resource: CaseIterable, Sendable {
         case .revocation: [.reading, .delete]
         case .session, .item, .value, .secret: [.reading, .put, .delete]
         case .store: [.reading, .post, .delete]
-        case .reset, .restore, .fork, .operations, .toggle: .post
+        case .reset, .restore, .fork, .operations, .toggle, .tickets: .post
         }
     }
 
@@ -94,6 +95,14 @@ enum Resource: CaseIterable, Sendable {
 
     /// True if it is a page that people open, also by a link on another site.
     var isPage: Bool { self == .file || self == .problem || self == .problems }
+
+    /// True if it is an event stream, which a ticket can open.
+    var isStream: Bool {
+        switch self {
+        case .changes, .viewChanges, .storeEvents, .valueChanges: true
+        default: false
+        }
+    }
 
     /// True if the resource has idempotency records, so that a retry gets the first answer again.
     var keepsAnswers: Bool {

@@ -15,6 +15,8 @@ enum Route: Hashable, Sendable {
     case caller
     /// The cookie with the credential of a page.
     case login
+    /// The tickets that open streams.
+    case tickets
     /// The description of the server for clients that get tokens.
     case resourceMetadata
     /// All revocations of credentials, and one of them.
@@ -63,6 +65,7 @@ enum Route: Hashable, Sendable {
         case .openAPI: .openAPI
         case .caller: .caller
         case .login: .login
+        case .tickets: .tickets
         case .resourceMetadata: .resourceMetadata
         case .revocations: .revocations
         case .revocation: .revocation
@@ -99,7 +102,7 @@ enum Route: Hashable, Sendable {
     var app: String? {
         switch self {
         case .health, .readiness, .metrics, .openAPI, .problems, .problem, .apps, .streams, .stream, .file,
-            .caller, .login, .resourceMetadata, .revocations, .revocation:
+            .caller, .login, .tickets, .resourceMetadata, .revocations, .revocation:
             nil
         case .app(let name), .types(let name), .sessions(let name), .secret(let name, _): name
         case .session(let key), .state(let key, _), .events(let key), .views(let key, _), .changes(let key, _): key.app
@@ -153,6 +156,7 @@ enum Route: Hashable, Sendable {
         var rest = segments
         if segments.first == "me", segments.count == 1 { return .caller }
         if segments.first == "login", segments.count == 1 { return .login }
+        if segments.first == "tickets", segments.count == 1 { return .tickets }
         if segments.first == "streams" { return try streams(segments.dropFirst()) }
         if segments.first == "revocations", segments.count <= 2 {
             return segments.count == 1 ? .revocations : .revocation(id: segments[segments.startIndex + 1])

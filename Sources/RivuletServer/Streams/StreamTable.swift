@@ -73,6 +73,9 @@ final class OpenStream {
     /// The state of the stream.
     var state: SubscriberState { outside?.state ?? group.subscribers[Int(index)].state }
 
+    /// The cursor up to which the stream was sent everything.
+    var cursor: String { outside?.cursor ?? group.cursor(at: Int(index)) }
+
     /// The time of the last write to the stream or its group, in milliseconds of the loop's clock.
     var lastTraffic: UInt64 { outside == nil ? max(lastWrite, group.lastTraffic) : lastWrite }
 

@@ -291,7 +291,7 @@ def test_operators_routes_are_granted_by_operate_alone(server, issuer):
 
 def test_every_operation_asks_for_a_grant(server, issuer):
     document = ask(server, issuer, "", "GET", "/openapi.json").json
-    assert set(document["components"]["securitySchemes"]) == {"bearer", "cookie"}
+    assert set(document["components"]["securitySchemes"]) == {"bearer", "cookie", "ticket"}
     open_to_all, checked = set(), 0
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
@@ -310,7 +310,7 @@ def test_every_operation_asks_for_a_grant(server, issuer):
             status = server.request(method.upper(), target).status
             assert status == (404 if "/streams/" in path else 401), (method, path, status)
             status = ask(server, issuer, "", method.upper(), target).status
-            expected = {"/v1/login": 204}.get(path, 404 if "/streams/" in path else 200 if described else 403)
+            expected = {"/v1/login": 204, "/v1/tickets": 415}.get(path, 404 if "/streams/" in path else 200 if described else 403)
             assert status == expected, (method, path, status)
             checked += 1
     assert open_to_all == {"/healthz", "/readyz", "/problems", "/problems/{problem}", "/{file}", "/v1/me", "/v1/login", "/.well-known/oauth-protected-resource"}

@@ -68,6 +68,6 @@ import Testing
     @Test(arguments: ["/v1/me?access_token=x", "/v1/me?a=1&authorization=x", "/v1/me?%61ccess_token=x"])
     func `a credential in the URL is 400`(_ target: String) throws {
         let request = try request([], target: target)
-        #expect(throws: Problem.self) { try Credentials.refuseInQuery(of: request) }
+        #expect(throws: Problem.self) { try Credentials.refuse(in: request.queryItems) }
     }
 }

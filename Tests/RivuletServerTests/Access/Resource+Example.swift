@@ -5,10 +5,11 @@ import RivuletHTTP
 @testable import RivuletServer
 
 extension Resource {
-    /// The path of one resource of this kind, in the app `tally`.
+    /// The path of one resource of this kind, in the app of `OpenAPIDocumentTests`.
     var examplePath: String {
         let names = [
-            "{app}": "tally", "{session}": "a", "{stream}": "0-1-1-a", "{problem}": "not-found", "{file}": "index.html",
+            "{app}": "plot-1", "{session}": "a", "{stream}": "0-1-1-a", "{problem}": "not-found",
+            "{file}": "index.html",
             "{store}": "plots", "{item}": "b", "{value}": "flag", "{secret}": "token", "{view}": "View",
         ]
         return names.reduce(path) { $0.replacing($1.key, with: $1.value) }
