@@ -285,8 +285,9 @@ final class Admission {
         of request: HTTPRequest,
         _ segments: [String]
     ) throws(Problem) -> String? {
-        guard let ticket = try Credentials.ticket(in: items, of: request) else { return nil }
-        guard segments.isEmpty || segments.first == "v1" || readsCookie(segments) else { return nil }
+        guard segments.isEmpty || segments.first == "v1" || readsCookie(segments),
+            let ticket = try Credentials.ticket(in: items, of: request)
+        else { return nil }
         var segments = segments
         // A route has no `me`, and streams of any session are streams.
         if isOfCaller(segments) { segments[4] = "caller" }

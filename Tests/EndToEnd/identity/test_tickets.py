@@ -3,11 +3,12 @@
 import json
 import re
 import signal
+import threading
 import time
 
 import pytest
 
-from harness import PATIENCE, Connection, Server, message
+from harness import PATIENCE, Connection, Server, message, threads
 from tokens import Issuer
 
 TICKETS = "/v1/tickets"
@@ -196,7 +197,7 @@ def test_a_ticket_elsewhere_or_beside_a_header_is_400_and_is_not_spent(server, i
     assert server.request("GET", target_of(STREAM, ticket), headers=issuer.bearer("alice")).problem["type"] == "/problems/credential-misplaced"
     assert server.get(target_of(STREAM, ticket) + f"&ticket={ticket}").problem["type"] == "/problems/credential-misplaced"
     # A page may have a parameter of this name.
-    assert server.get("/?ticket=42").status == 200
+    assert server.get("/?ticket=42&ticket=43").status == 200
     assert status(server, ticket) == 200
 
 
@@ -208,6 +209,19 @@ def test_unknown_tickets_are_the_same_401(server, issuer):
     # The log is at debug, so each answer has a trace of its own.
     assert len({json.dumps(answer.json | {"trace_id": ""}) for answer in answers}) == 1
     assert {(answer.status, answer.headers["www-authenticate"]) for answer in answers} == {(401, 'Bearer error="invalid_token"')}
+
+
+def test_of_requests_at_one_moment_one_opens_the_stream(server, issuer):
+    for _ in range(4):
+        ticket, outcomes, start = made(server, issuer), [], threading.Barrier(8)
+
+        def open_at_once(_, ticket=ticket, outcomes=outcomes, start=start):
+            start.wait(PATIENCE)
+            outcomes.append(status(server, ticket))
+
+        with threads(8, open_at_once):
+            pass
+        assert sorted(outcomes) == [200] + [401] * 7
 
 
 def test_a_ticket_opens_on_every_loop(server, issuer):
