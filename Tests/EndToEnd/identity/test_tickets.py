@@ -158,7 +158,7 @@ def test_a_stream_of_a_ticket_ends_with_its_token_and_does_not_open_after_it(ser
     assert "The ticket's caller has a credential that has expired" in server.log_text()
 
 
-def test_who_may_not_open_the_stream_gets_no_ticket(server, issuer):
+def test_a_caller_that_may_not_open_the_stream_gets_no_ticket(server, issuer):
     refused = ask(server, issuer, "/v1/apps/counter/sessions/other/changes")
     assert refused.problem["type"] == "/problems/not-granted" and refused.problem["needs"]["session"] == "other"
     assert server.request("POST", TICKETS, {"stream": STREAM}).headers["www-authenticate"] == "Bearer"

@@ -197,7 +197,7 @@ extension Resource {
     private func valueRow(for method: HTTPMethod) -> AccessRow {
         switch method {
         case .put: .actions("write", on: Self.flag, gets: 415)
-        // Who may not read the value does not see it.
+        // A caller that may not read the value does not see it.
         case .post, .delete: .actions("write", on: Self.flag, gets: 204)
         default: .actions("read", on: Self.flag, gets: self == .valueChanges ? 406 : 200)
         }
