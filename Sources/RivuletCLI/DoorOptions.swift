@@ -39,6 +39,12 @@ struct DoorOptions: ParsableArguments {
         }
     }
 
+    /// Returns the listeners that the options `--listen` name, or their variable; nil if there are none.
+    static func listeners(_ options: [String]) throws -> [ServerListener]? {
+        let entries = options.isEmpty ? list(Environment.text("LISTEN")) : options.flatMap { list($0) }
+        return entries.isEmpty ? nil : try entries.map { entry in try ServerListener(entry) }
+    }
+
     /// Returns the entries of a comma-separated list, without the spaces around them.
     static func list(_ text: String?) -> [String] {
         (text ?? "").split(separator: ",").map { entry in

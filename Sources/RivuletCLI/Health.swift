@@ -1,4 +1,5 @@
 import ArgumentParser
+import Rivulet
 
 /// Checks that a running server is alive.
 struct Health: ParsableCommand {
@@ -6,21 +7,24 @@ struct Health: ParsableCommand {
         abstract: "Ask a running server whether it is alive.",
         discussion: """
             Requests /healthz. Exits with 0 if the answer is 200. Otherwise prints one line with the reason and exits with 1, after at \
-            most 3 seconds. RIVULET_HOST and RIVULET_PORT replace missing options, as they do for serve.
+            most 3 seconds. RIVULET_LISTEN, RIVULET_HOST and RIVULET_PORT replace missing options, as they do for serve. A server with a port \
+            is asked at its port.
             """
     )
 
-    @Option(help: "The address that the server listens on; 0.0.0.0 and :: mean this machine.")
-    var host: String = Environment.text("HOST") ?? "127.0.0.1"
+    @Option(help: "The places that the server listens on, such as unix:/run/rivulet/rivulet.sock. (default: tcp)")
+    var listen: [String] = []
+
+    @Option(help: "The address that the server listens on; 0.0.0.0 and :: mean this machine. (default: 127.0.0.1)")
+    var host: String?
 
     @Option(parsing: .unconditional, help: "The port that the server listens on. (default: 8080)")
     var port: UInt16?
 
     func run() throws {
-        let port = try port ?? Environment.value("PORT") { UInt16($0) } ?? 8080
         let deadline = ContinuousClock.now + HealthQuestion.timeMax
         var refusal: HealthError?
-        for target in HealthTarget.targets(host: host, port: port) {
+        for target in try targets() {
             do {
                 return try HealthQuestion.ask(at: target, until: deadline)
             } catch {
@@ -28,6 +32,15 @@ struct Health: ParsableCommand {
             }
         }
         if let refusal { throw refusal }
+    }
+
+    private func targets() throws -> [HealthTarget] {
+        let listeners = try DoorOptions.listeners(listen) ?? [.tcp]
+        if case .unix(let path)? = listeners.first, !listeners.contains(.tcp), host == nil, port == nil {
+            return [.unix(path: path)]
+        }
+        let port = try port ?? Environment.value("PORT") { UInt16($0) } ?? 8080
+        return HealthTarget.targets(host: host ?? Environment.text("HOST") ?? "127.0.0.1", port: port)
     }
 }
 
@@ -39,10 +52,10 @@ struct HealthError: Error, CustomStringConvertible {
 }
 
 /// An address to check.
-struct HealthTarget {
-    /// An IPv4 or IPv6 address.
-    let address: String
-    let port: UInt16
+enum HealthTarget {
+    /// The port at an IPv4 or IPv6 address.
+    case tcp(address: String, port: UInt16)
+    case unix(path: String)
 
     /// Returns the addresses at which a client on the same machine can reach the server, the likelier address first.
     ///
@@ -55,11 +68,32 @@ struct HealthTarget {
             case "::", "[::]": ["::1", "127.0.0.1"]
             default: [host]
             }
-        return addresses.map { HealthTarget(address: $0, port: port) }
+        return addresses.map { .tcp(address: $0, port: port) }
     }
 }
 
 extension HealthTarget: CustomStringConvertible {
-    /// The address as a `Host` field has it: `127.0.0.1:8080` or `[::1]:8080`.
-    var description: String { (address.contains(":") ? "[\(address)]" : address) + ":\(port)" }
+    /// The address as text: `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/rivulet/rivulet.sock`.
+    var description: String {
+        switch self {
+        case .tcp(let address, let port): (address.contains(":") ? "[\(address)]" : address) + ":\(port)"
+        case .unix(let path): "unix:\(path)"
+        }
+    }
+
+    /// The value of `Host` in a request to the server.
+    var host: String {
+        switch self {
+        case .tcp: description
+        case .unix: "localhost"
+        }
+    }
+
+    /// The options that name another server.
+    var remedy: String {
+        switch self {
+        case .tcp: "--host and --port"
+        case .unix: "--listen"
+        }
+    }
 }

@@ -19,11 +19,13 @@ struct HealthQuestion: ~Copyable {
     /// - Throws: ``HealthError`` with the reason if there is no such answer.
     static func ask(at target: HealthTarget, until deadline: ContinuousClock.Instant) throws(HealthError) {
         let question = try connected(to: target, until: deadline)
-        try question.send("GET /healthz HTTP/1.1\r\nHost: \(target)\r\nConnection: close\r\n\r\n")
+        try question.send("GET /healthz HTTP/1.1\r\nHost: \(target.host)\r\nConnection: close\r\n\r\n")
         let line = try question.statusLine()
         let words = line.split(separator: " ")
         guard words.count >= 2, words[0].hasPrefix("HTTP/1.") else {
-            throw HealthError("the server at \(target) does not answer in HTTP; give Rivulet's port with --port")
+            throw HealthError(
+                "the server at \(target) does not answer in HTTP; give Rivulet's address with \(target.remedy)"
+            )
         }
         guard words[1] == "200" else { throw HealthError("the server at \(target) answers \(words[1]) to /healthz") }
     }
@@ -41,13 +43,55 @@ struct HealthQuestion: ~Copyable {
         to target: HealthTarget,
         until deadline: ContinuousClock.Instant
     ) throws(HealthError) -> HealthQuestion {
+        switch target {
+        case .tcp(let address, let port): try connected(to: target, at: address, port, until: deadline)
+        case .unix(let path): try connected(to: target, at: path, until: deadline)
+        }
+    }
+
+    /// Connects to a Unix socket.
+    private static func connected(
+        to target: HealthTarget,
+        at path: String,
+        until deadline: ContinuousClock.Instant
+    ) throws(HealthError) -> HealthQuestion {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let isShort = unsafe withUnsafeMutableBytes(of: &address.sun_path) { bytes in
+            guard path.utf8.count < bytes.count else { return false }
+            unsafe bytes.copyBytes(from: path.utf8)
+            return true
+        }
+        guard isShort else {
+            throw HealthError("the path \(path) is too long for a socket; give another with --listen")
+        }
+        let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+        let descriptor = socket(AF_UNIX, Int32(kind), 0)
+        guard descriptor >= 0 else { throw HealthError("cannot ask \(target): \(reason(errno))") }
+        let question = HealthQuestion(target: target, deadline: deadline, descriptor: descriptor)
+        // SAFETY: the call reads one `sockaddr_un`. A Unix socket is connected at once, or not at all.
+        let status = unsafe withUnsafePointer(to: address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard status == 0 else { throw question.unreachable(errno) }
+        return question
+    }
+
+    private static func connected(
+        to target: HealthTarget,
+        at address: String,
+        _ port: UInt16,
+        until deadline: ContinuousClock.Instant
+    ) throws(HealthError) -> HealthQuestion {
         var hints = unsafe addrinfo()
         unsafe hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
         // SAFETY: after a success, `found` is a list that this function owns and frees below.
-        guard unsafe getaddrinfo(target.address, "\(target.port)", &hints, &found) == 0, let list = unsafe found else {
-            throw HealthError("the host \"\(target.address)\" is not an IP address; give an IP address with --host")
+        guard unsafe getaddrinfo(address, "\(port)", &hints, &found) == 0, let list = unsafe found else {
+            throw HealthError("the host \"\(address)\" is not an IP address; give an IP address with --host")
         }
         defer { unsafe freeaddrinfo(list) }
         let info = unsafe list.pointee
@@ -122,7 +166,7 @@ struct HealthQuestion: ~Copyable {
 
     private borrowing func unreachable(_ code: Int32) -> HealthError {
         HealthError(
-            "no server can be reached at \(target): \(Self.reason(code)); give its address with --host and --port"
+            "no server can be reached at \(target): \(Self.reason(code)); give its address with \(target.remedy)"
         )
     }
 

@@ -27,8 +27,13 @@ struct Serve: ParsableCommand {
             """
     )
 
-    @Option(help: "The address to listen on.")
-    var host: String = Environment.text("HOST") ?? "127.0.0.1"
+    @Option(
+        help: "Where to listen: tcp for --host and --port, unix:/run/rivulet/rivulet.sock, or both. (default: tcp)"
+    )
+    var listen: [String] = []
+
+    @Option(help: "The address to listen on. (default: 127.0.0.1)")
+    var host: String?
 
     // Parsed unconditionally, so that "-1" is an invalid port and not an unknown option.
     @Option(parsing: .unconditional, help: "The port to listen on, 0 to 65535; 0 takes a free port. (default: 8080)")
@@ -145,7 +150,8 @@ struct Serve: ParsableCommand {
             throw ValidationError("--streams-per-address is at least 1; found \(most)")
         }
         var options = ServerOptions(
-            host: host,
+            listeners: try listeners(),
+            host: host ?? Environment.text("HOST") ?? "127.0.0.1",
             port: try listeningPort(),
             workers: workers,
             publicFolder: publicFolder ?? Environment.text("PUBLIC") ?? defaultPublicFolder,
@@ -165,6 +171,19 @@ struct Serve: ParsableCommand {
         let secrets = try SecretKeys(keptIn: dataFolder)
         (options.secretKey, options.olderSecretKey) = (secrets.current, secrets.older)
         return options
+    }
+
+    /// Returns the places to listen on.
+    ///
+    /// An option for a port is refused on a server without one, because it would be ignored.
+    private func listeners() throws -> [ServerListener] {
+        guard let listeners = try DoorOptions.listeners(listen) else { return [.tcp] }
+        guard listeners.contains(.tcp) || host == nil && port == nil else {
+            throw ValidationError(
+                "--listen has no tcp, so the server has no port for --host and --port; leave them out, or add --listen tcp"
+            )
+        }
+        return listeners
     }
 
     private func listeningPort() throws -> UInt16 {

@@ -64,24 +64,28 @@ def give_sessions_to(app, folder, of):
 
 
 class Server:
-    """One running server. If `data` is None, it stores everything in memory. `variables` are added to its environment; `under` is a program that starts it."""
+    """One running server. If `data` is None, it stores everything in memory. `variables` are added to its environment; `under` is a program that starts it.
+
+    If `port` is None, the arguments or variables say where it listens.
+    """
 
     def __init__(self, data, port=0, arguments=(), umask=-1, variables=None, under=()):
         self.data = data
         self.log = tempfile.TemporaryFile()
         keep = ["--memory"] if data is None else ["--data", str(data)]
-        command = [*map(str, under), binary(), "serve", "--port", str(port), "--public", str(PUBLIC), *keep, *map(str, arguments)]
+        listen = [] if port is None else ["--port", str(port)]
+        command = [*map(str, under), binary(), "serve", *listen, "--public", str(PUBLIC), *keep, *map(str, arguments)]
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True,
             env=environment() | (variables or {}), umask=umask,
         )
         self.line = self._first_line()
-        match = re.fullmatch(r"rivulet listening on http://(.+):(\d+)\n", self.line or "")
+        match = re.fullmatch(r"rivulet listening on (?:http://(.+):(\d+))?(?:(?: and )?unix:(.+))?\n", self.line or "")
         if match is None:
             self.kill()
             printed = "nothing in time" if self.line is None else repr(self.line)
             raise AssertionError(f"the server printed {printed}, and ended with {self.process.returncode}; its log: {self.log_text()}")
-        self.host, self.port = match[1], int(match[2])
+        self.host, self.port, self.path = match[1], match[2] and int(match[2]), match[3]
         self.url = f"http://{self.host}:{self.port}"
 
     def _first_line(self):
@@ -159,15 +163,16 @@ class Answer:
 
 
 class Connection:
-    """One TCP connection, which reads and writes bytes as they are."""
+    """One connection, which reads and writes bytes as they are. A server without a port has a Unix socket."""
 
     def __init__(self, server, seconds=PATIENCE, receive_buffer=None):
-        self.socket = socket.socket()
+        self.socket = socket.socket(socket.AF_INET if server.port else socket.AF_UNIX)
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(seconds)
-        self.socket.connect(("127.0.0.1", server.port))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.connect(("127.0.0.1", server.port) if server.port else server.path)
+        if server.port:
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
         #: Removes the framing of a stream before its content reaches the buffer.
         self.chunks = None

@@ -1,4 +1,4 @@
-/// Functions that bind one port for several loops; the kernel distributes connections over them.
+/// Functions that bind one port or one Unix socket for several loops; the kernel distributes connections over them.
 package enum ListenerGroup {
     /// Listens on `host:port` with every loop; if one loop cannot listen, none does.
     ///
@@ -36,6 +36,27 @@ package enum ListenerGroup {
             throw error
         }
         return freePort
+    }
+
+    /// Listens on a Unix socket with every loop; if one loop cannot listen, none does.
+    ///
+    /// Call this before the loops run. The loops share the socket: a connection wakes all idle loops, and the first one
+    /// takes it. A file that an earlier server left at the path is replaced if no process answers there.
+    ///
+    /// - Returns: The socket's file, which the caller removes.
+    /// - Throws: The failing call with the path: "bind /run/rivulet.sock: EADDRINUSE address already in use".
+    package static func bind(path: String, loops: [EventLoop], backlog: Int = 4_096) throws(LoopError) -> SocketFile {
+        try SocketFile.removeStale(at: path)
+        let socket = try ListeningSocket(path: path, backlog: backlog)
+        let file = try SocketFile(at: path)
+        do throws(LoopError) {
+            for loop in loops { _ = try loop.listen(on: ListeningSocket(sharing: socket)) }
+        } catch {
+            file.remove()
+            for loop in loops { loop.stopListening() }
+            throw error
+        }
+        return file
     }
 
     /// Returns the port, after it was bound without sharing, listened on, and released.

@@ -1,10 +1,10 @@
 internal import CLibuv
 internal import Glibc
 
-/// A listening TCP socket, closed at the end of this value's life.
+/// A listening socket, closed at the end of this value's life.
 struct ListeningSocket: ~Copyable {
     let descriptor: Int32
-    /// The port that the socket is bound to.
+    /// The port that the socket is bound to; 0 for a Unix socket.
     let port: UInt16
 
     /// Binds and listens.
@@ -31,6 +31,41 @@ struct ListeningSocket: ~Copyable {
             throw error
         }
         self.descriptor = descriptor
+    }
+
+    /// Binds a Unix socket at a path where no file is, and listens.
+    ///
+    /// The file gets the mode 0660 before the socket listens, so that no other user can connect to it.
+    ///
+    /// - Throws: The failing call with the path, such as `EADDRINUSE` or `ENOENT`.
+    init(path: String, backlog: Int) throws(LoopError) {
+        var address = try SocketAddress(path: path)
+        let descriptor = try Self.unixSocket(for: path)
+        do throws(LoopError) {
+            try address.bind(descriptor, "bind \(path)")
+            do throws(LoopError) {
+                try checkErrno(unsafe chmod(path, 0o660), "chmod \(path)")
+                try checkErrno(Glibc.listen(descriptor, Int32(clamping: backlog)), "listen \(path)")
+            } catch {
+                _ = unsafe unlink(path)
+                throw error
+            }
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        (self.descriptor, port) = (descriptor, 0)
+    }
+
+    /// Makes a socket that shares the connections of another one.
+    init(sharing other: borrowing ListeningSocket) throws(LoopError) {
+        (descriptor, port) = (try checkErrno(fcntl(other.descriptor, F_DUPFD_CLOEXEC, 0), "fcntl"), other.port)
+    }
+
+    /// Makes a Unix socket that is bound to no path.
+    static func unixSocket(for path: String) throws(LoopError) -> Int32 {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        return try checkErrno(socket(AF_UNIX, kind, 0), "socket \(path)")
     }
 
     deinit { Glibc.close(descriptor) }

@@ -40,8 +40,8 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         /// True if this is a loopback address: 127.0.0.0/8, or ::1.
         package var isLoopback: Bool { isV4 ? low >> 24 & 0xFF == 127 : high == 0 && low == 1 }
 
-        /// True for `::`, which is the address of no machine.
-        package var isUnspecified: Bool { high == 0 && low == 0 }
+        /// The address that stands for every peer on a Unix socket: `::`, which is the address of no machine.
+        package static let unixSocket = IP(high: 0, low: 0)
 
         /// The address for counts per client: itself for IPv4, and the first 64 bits for IPv6.
         ///

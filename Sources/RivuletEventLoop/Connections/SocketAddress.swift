@@ -23,18 +23,37 @@ struct SocketAddress {
         unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: v6, as: sockaddr_in6.self) }
     }
 
+    /// Makes the address of a Unix socket; `path` has at most `pathBytesMax` bytes.
+    ///
+    /// - Throws: `ENAMETOOLONG` for a longer path, `EINVAL` for an empty one or for one with a zero byte.
+    init(path: String) throws(LoopError) {
+        let bytes = path.utf8
+        guard bytes.count <= Self.pathBytesMax else { throw LoopError(call: "bind \(path)", code: -ENAMETOOLONG) }
+        guard !bytes.isEmpty, !bytes.contains(0) else { throw LoopError(call: "bind \(path)", code: -EINVAL) }
+        var unix = sockaddr_un()
+        unix.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &unix.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: unix, as: sockaddr_un.self) }
+    }
+
+    /// The most bytes of a path, without the zero byte at its end.
+    ///
+    /// Source: unix(7).
+    static let pathBytesMax = MemoryLayout<sockaddr_un>.size - MemoryLayout<sa_family_t>.size - 1
+
     /// Reads the address that a socket is bound to.
     init(localOf descriptor: Int32, _ call: @autoclosure () -> String) throws(LoopError) {
         let status = unsafe withPointer { address, count in unsafe getsockname(descriptor, address, &count) }
         try checkErrno(status, call())
     }
 
-    /// `AF_INET` or `AF_INET6`.
+    /// `AF_INET`, `AF_INET6` or `AF_UNIX`.
     var family: Int32 { Int32(storage.ss_family) }
 
     /// The address as a value.
     var peer: PeerAddress {
         unsafe withUnsafeBytes(of: storage) { bytes in
+            if family == AF_UNIX { return PeerAddress(ip: .unixSocket, port: 0) }
             if family == AF_INET {
                 let address = unsafe bytes.loadUnaligned(as: sockaddr_in.self)
                 return PeerAddress(
@@ -55,9 +74,23 @@ struct SocketAddress {
 
     /// Binds a socket to this address.
     mutating func bind(_ descriptor: Int32, _ call: @autoclosure () -> String) throws(LoopError) {
-        let count = family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
-        let status = unsafe withPointer { address, _ in unsafe Glibc.bind(descriptor, address, socklen_t(count)) }
+        let count = byteCount
+        let status = unsafe withPointer { address, _ in unsafe Glibc.bind(descriptor, address, count) }
         try checkErrno(status, call())
+    }
+
+    /// Connects a socket to this address; returns -1 and sets `errno` as connect(2).
+    mutating func connect(_ descriptor: Int32) -> Int32 {
+        let count = byteCount
+        return unsafe withPointer { address, _ in unsafe Glibc.connect(descriptor, address, count) }
+    }
+
+    private var byteCount: socklen_t {
+        switch family {
+        case AF_INET: socklen_t(MemoryLayout<sockaddr_in>.size)
+        case AF_INET6: socklen_t(MemoryLayout<sockaddr_in6>.size)
+        default: socklen_t(MemoryLayout<sockaddr_un>.size)
+        }
     }
 
     /// Accepts a connection and stores its address; returns -1 and sets `errno` as accept4(2).

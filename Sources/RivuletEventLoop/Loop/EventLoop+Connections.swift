@@ -124,6 +124,7 @@ extension EventLoop {
     /// Keeps the kernel's unsent bytes below 16 KiB, so that a slow reader of a stream gets new events instead of
     /// megabytes of old ones.
     ///
+    /// A Unix socket has no such option, and the kernel keeps at most some 200 KiB for it.
     /// Source: tcp(7), TCP_NOTSENT_LOWAT.
     package func setStreaming(_ id: ConnectionID) {
         guard let connection = unsafe openConnection(id) else { return }
@@ -131,6 +132,7 @@ extension EventLoop {
         do throws(LoopError) {
             try ListeningSocket.set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, 16_384, "setsockopt")
         } catch {
+            guard error.code != -EOPNOTSUPP else { return }
             unsafe close(connection, .failed(error))
         }
     }
@@ -178,7 +180,9 @@ extension EventLoop {
         let id = unsafe connection.pointee.id
         do throws(LoopError) {
             // Cannot fail: without a socket to create, the call only sets fields.
-            // Source: <https://github.com/libuv/libuv/blob/v1.x/src/unix/tcp.c>
+            // A Unix socket is opened in the same way, because libuv takes any stream socket here.
+            // Source: <https://github.com/libuv/libuv/blob/v1.x/src/unix/tcp.c>,
+            // <https://docs.libuv.org/en/v1.x/tcp.html#c.uv_tcp_open>
             try check(unsafe uv_tcp_init(uv.pointer, connection.tcp), "uv_tcp_init")
             try check(unsafe uv_tcp_open(connection.tcp, descriptor), "uv_tcp_open")
         } catch {

@@ -186,7 +186,7 @@ private struct ForwardedHop {
             (host, port) = (node[..<first], node[first...])
         }
         guard !isBracketed || host.contains(colon), port.isEmpty || isPort(port) else { return nil }
-        guard let ip = PeerAddress.IP(String(decoding: host, as: UTF8.self)), !ip.isUnspecified else { return nil }
+        guard let ip = PeerAddress.IP(String(decoding: host, as: UTF8.self)), ip != .unixSocket else { return nil }
         return ip
     }
 

@@ -50,7 +50,9 @@ struct Doors: Sendable {
     // MARK: - Clients
 
     /// True if the server believes the fields of this peer about its clients.
-    func trusts(_ peer: PeerAddress.IP) -> Bool { proxies.contains(peer) }
+    ///
+    /// A peer on a Unix socket is a proxy on the same machine, because the file's mode keeps other users away.
+    func trusts(_ peer: PeerAddress.IP) -> Bool { peer == .unixSocket || proxies.contains(peer) }
 
     /// The client of a request: the connection's peer, or the client that a trusted proxy names.
     func client(of headers: HTTPHeaders, on connection: ClientConnection) -> ClientAddress {

@@ -6,20 +6,21 @@ import RivuletStores
 /// A started server with one event loop on a thread of its own.
 package final class RunningServer: Sendable {
     /// The port on which the server listens; nil if it accepts connections in memory only.
-    package let port: UInt16?
+    package var port: UInt16? { listeners?.port }
+    private let listeners: OpenListeners?
     private let loop: LoopBound<ServerLoop>
     private let transport: LoopBound<MemoryTransport>?
     private let thread: LoopThread
     private let storage: any StorageEngine
 
     fileprivate init(
-        port: UInt16?,
+        listeners: OpenListeners?,
         loop: LoopBound<ServerLoop>,
         transport: LoopBound<MemoryTransport>?,
         thread: LoopThread,
         storage: any StorageEngine
     ) {
-        self.port = port
+        self.listeners = listeners
         self.loop = loop
         self.transport = transport
         self.thread = thread
@@ -40,6 +41,7 @@ package final class RunningServer: Sendable {
     ///
     /// It returns when the thread has ended and storage is closed.
     package func stop() {
+        listeners?.close()
         loop.post { $0.drainAndStop() }
         thread.join()
         storage.lifecycle.close()
@@ -90,16 +92,17 @@ extension StateServer {
                 server.core.attach([loopBound], transport: loopBoundTransport?.onExecutor)
                 server.begin()
             }
-            let port = isListening ? try listen([loop]) : nil
+            let listeners = isListening ? try OpenListeners(context.options, on: [loop]) : nil
             let thread: LoopThread
             do {
                 thread = try LoopThread(running: loop)
             } catch {
+                listeners?.close()
                 loop.stopListening()
                 throw error
             }
             return RunningServer(
-                port: port,
+                listeners: listeners,
                 loop: loopBound,
                 transport: loopBoundTransport,
                 thread: thread,

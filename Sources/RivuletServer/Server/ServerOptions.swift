@@ -18,9 +18,11 @@ public struct ServerOptions: Sendable {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
         + "frame-ancestors 'none'"
 
-    /// The address to listen on, IPv4 or IPv6.
+    /// The places at which the server takes connections.
+    public var listeners: [ServerListener]
+    /// The address of the listener `.tcp`, IPv4 or IPv6.
     public var host: String
-    /// The port; 0 takes a free one.
+    /// The port of the listener `.tcp`; 0 takes a free one.
     public var port: UInt16
     /// The number of event loops, each on a thread of its own: 1 to ``workersMax``.
     ///
@@ -81,6 +83,7 @@ public struct ServerOptions: Sendable {
 
     /// Sets all options; the defaults are those of `rivulet serve`.
     public init(
+        listeners: [ServerListener] = [.tcp],
         host: String = "127.0.0.1",
         port: UInt16 = 8080,
         workers: Int = ServerOptions.cores,
@@ -100,6 +103,7 @@ public struct ServerOptions: Sendable {
         limits: ServerLimits = ServerLimits(),
         sessionLimits: SessionLimits = SessionLimits()
     ) {
+        self.listeners = listeners
         self.host = host
         self.port = port
         self.workers = workers
@@ -120,9 +124,13 @@ public struct ServerOptions: Sendable {
         self.sessionLimits = sessionLimits
     }
 
+    /// The address of the server's port; nil if it has no port.
+    var tcpHost: String? { listeners.contains(.tcp) ? host : nil }
+
     /// Checks the options as a start does, and creates nothing.
     ///
-    /// The check covers workers, access, limits, hosts, origins, addresses, the page policy and the public folder.
+    /// The check covers workers, listeners, access, limits, hosts, origins, addresses, the page policy and the public
+    /// folder.
     /// A program calls it before it creates a data folder or a key, so that a refused start leaves nothing behind.
     ///
     /// - Throws: a `ServerError` that names the option and the remedy.
@@ -131,7 +139,8 @@ public struct ServerOptions: Sendable {
             throw ServerError("\(workers) workers are not possible; choose 1 to \(Self.workersMax)")
         }
         _ = try Doors(self, machineName: "")
-        try access.check(host: host, publicURL: publicURL, hasCredentials: credentials != nil)
+        try ServerListener.check(listeners)
+        try access.check(host: tcpHost, publicURL: publicURL, hasCredentials: credentials != nil)
         _ = try credentials?.authenticator()
         _ = try rateLimits.rules(hasCredentials: credentials != nil)
         _ = try PagePolicy.fields(contentSecurityPolicy)

@@ -110,8 +110,9 @@ public final class StateServer: Sendable {
 
     /// Listens and serves on the calling thread and on `workers - 1` further threads, until a signal stops the server.
     ///
-    /// - Parameter didListen: Called once, with the address as a URL, when the server accepts connections. Output that
-    ///   the closure prints is flushed.
+    /// - Parameter didListen: Called once, when the server accepts connections, with its address as a URL. A Unix
+    ///   socket is `unix:` and its path. Several addresses are joined by `and`. Output that the closure prints is
+    ///   flushed.
     /// - Throws: a `ServerError`, `StorageError` or an error of the loop, when the server cannot start. Nothing is left
     ///   open then.
     public func run(didListen: (_ url: String) -> Void) throws {
@@ -138,10 +139,11 @@ public final class StateServer: Sendable {
                 loop.begin()
             }
         }
-        let port = try listen(loops)
+        let listeners = try OpenListeners(context.options, on: loops)
+        defer { listeners.close() }
         var threads: [LoopThread] = []
         do {
-            try onSignals(of: loops[0], servers, context)
+            try onSignals(of: loops[0], servers, listeners, context)
             for loop in loops.dropFirst() { threads.append(try LoopThread(running: loop)) }
         } catch {
             loops[0].stopListening()
@@ -149,32 +151,31 @@ public final class StateServer: Sendable {
             for thread in threads { thread.join() }
             throw error
         }
-        let host = options.host.contains(":") ? "[\(options.host)]" : options.host
-        let url = "http://\(host):\(port)"
-        didListen(url)
+        let addresses = listeners.addresses(options)
+        didListen(addresses.joined(separator: " and "))
         // Output to a pipe is buffered in blocks. A reader that waits for this line must not wait for a full block.
         fflush(nil)
-        logStart(at: url, context)
+        logStart(at: addresses, context)
         let watch = PublicFolderWatch(of: context.files, logger: logger)
         loops[0].run()
         for thread in threads { thread.join() }
         watch?.stop()
     }
 
-    private func logStart(at url: String, _ context: ServerContext) {
+    private func logStart(at addresses: [String], _ context: ServerContext) {
         let isKept = storage.capabilities.survivesPowerLoss
         let location =
             (storage as? any LocatedStorage)?.location ?? (isKept ? "\(type(of: storage))" : "none, in memory only")
         logger.info(
             "server started",
             metadata: [
-                "address": "\(url)", "apps": "\(context.apps.keys.sorted().joined(separator: ", "))",
-                "data": "\(location)",
+                "address": "\(addresses.joined(separator: ", "))",
+                "apps": "\(context.apps.keys.sorted().joined(separator: ", "))", "data": "\(location)",
                 "workers": "\(context.options.workers)",
             ]
         )
         if options.allowedOrigins.contains("*") { logger.warning("\(AllowedOrigins.notice)") }
-        if options.access == .open, ServerAccess.isExposed(options.host) { logger.warning("\(ServerAccess.notice)") }
+        if options.access == .open, ServerAccess.isExposed(options.tcpHost) { logger.warning("\(ServerAccess.notice)") }
         context.secret.logNotice(to: logger, sessionsAreKept: isKept)
         if isKept, options.olderSecretKey != nil { logger.info("\(SecretKey.olderNotice)") }
         for notice in context.erasing?.startNotices ?? [] { logger.warning("\(notice)") }
@@ -239,28 +240,20 @@ public final class StateServer: Sendable {
         )
     }
 
-    /// Takes connections at the options' address.
-    func listen(_ loops: [EventLoop]) throws(ServerError) -> UInt16 {
-        do throws(LoopError) {
-            return try ListenerGroup.bind(host: options.host, port: options.port, loops: loops)
-        } catch {
-            let remedy = error.isAddressInUse ? ", or stop the process that uses this one" : ""
-            throw ServerError("cannot listen, \(error); choose another address with --host and --port\(remedy)")
-        }
-    }
-
     /// Handles the signals that stop the server or reload its credentials and limits.
     ///
     /// Signals that would end the process without a drain are ignored.
     private func onSignals(
         of loop: EventLoop,
         _ servers: [LoopBound<ServerLoop>],
+        _ listeners: OpenListeners,
         _ context: ServerContext
     ) throws {
         let logger = logger
         for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")] {
             try loop.onSignal(signal) {
                 logger.info("stopping", metadata: ["signal": "\(name)"])
+                listeners.close()
                 for server in servers { server.post { $0.drainAndStop() } }
             }
         }

@@ -162,6 +162,8 @@ extension Resource {
         // An API key cannot be in a cookie.
         case .login: method == .delete ? .everyone(204) : .callers(422)
         case .tickets: .callers(415)
+        case .revocations: .actions("operate", gets: isReading ? 200 : 415)
+        case .revocation: .actions("operate", gets: 404)
         case .sessions: isReading ? .actions("list", gets: 200) : .actions("create", on: Self.all, gets: 201)
         case .session:
             switch method {

@@ -11,6 +11,7 @@ extension Resource {
             "{app}": "plot-1", "{session}": "a", "{stream}": "0-1-1-a", "{problem}": "not-found",
             "{file}": "index.html",
             "{store}": "plots", "{item}": "b", "{value}": "flag", "{secret}": "token", "{view}": "View",
+            "{revocation}": "c",
         ]
         return names.reduce(path) { $0.replacing($1.key, with: $1.value) }
     }
