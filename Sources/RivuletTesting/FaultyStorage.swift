@@ -91,9 +91,10 @@ private struct FaultyLog: LogStorage {
         epoch: String,
         time: Int64,
         snapshot: StateSnapshot?,
+        owner: String?,
         reply: @escaping StorageReply<CreateOutcome>
     ) {
-        write(reply) { log.create(key, epoch: epoch, time: time, snapshot: snapshot, reply: $0) }
+        write(reply) { log.create(key, epoch: epoch, time: time, snapshot: snapshot, owner: owner, reply: $0) }
     }
 
     func append(

@@ -58,6 +58,7 @@ struct OneStateStorage: StorageEngine, LogStorage {
         epoch: String,
         time: Int64,
         snapshot: StateSnapshot?,
+        owner: String?,
         reply: @escaping StorageReply<CreateOutcome>
     ) { reply(.failure(.closed)) }
 

@@ -197,7 +197,13 @@ struct DatabaseRebuild {
             columns: ["sid", "app", "id", "epoch", "created", "crc", "owner", "bytes"]
         ) { row, name in
             let key = SessionKey(app: row.text(1), id: name)
-            let session = SessionRow(sid: row.integer(0), key: key, epoch: row.text(3), created: row.integer(4))
+            let session = SessionRow(
+                sid: row.integer(0),
+                key: key,
+                epoch: row.text(3),
+                created: row.integer(4),
+                owner: row.isNull(6) ? nil : row.text(6)
+            )
             return session.checksum
         },
         NamedTable(

@@ -149,10 +149,11 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
         epoch: String,
         time: Int64,
         snapshot: StateSnapshot?,
+        owner: String?,
         reply: @escaping StorageReply<CreateOutcome>
     ) {
         write(key, snapshot: snapshot, reply) { statements throws(SQLiteError) in
-            try statements.create(key, epoch: epoch, time: time, snapshot: snapshot)
+            try statements.create(key, epoch: epoch, time: time, snapshot: snapshot, owner: owner)
         }
     }
 
@@ -165,7 +166,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
         reply: @escaping StorageReply<AppendOutcome>
     ) {
         var initial: StateSnapshot?
-        if case .creating(_, _, let snapshot) = point { initial = snapshot }
+        if case .creating(_, _, let snapshot, _) = point { initial = snapshot }
         guard let byteCount = byteCount(of: entries, answers.answers, initial, reply) else { return }
         submit(AppendRequest(key, at: point, entries, keeping: answers, byteCount: byteCount, reply))
     }
@@ -239,11 +240,14 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
     /// Lists the sessions of an app with an id greater than `id`, ordered by the bytes of their ids.
     public func sessions(
         app: String,
+        owner: String?,
         after id: String?,
         limit: Int,
         reply: @escaping StorageReply<[SessionSummary]>
     ) {
-        read(nil, reply) { reader throws(SQLiteError) in try reader.sessions(app: app, after: id, limit: limit) }
+        read(nil, reply) { reader throws(SQLiteError) in
+            try reader.sessions(app: app, owner: owner, after: id, limit: limit)
+        }
     }
 
     /// Commits a row, to test that storage works.

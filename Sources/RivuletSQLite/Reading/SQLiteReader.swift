@@ -19,6 +19,8 @@ final class SQLiteReader {
     /// The reads of stores and values; nil if the layout has no items yet.
     private let items: ItemReader?
     private let summaries: SQLiteLookup
+    /// The list of one owner's sessions; nil if the layout has no owners yet.
+    private let ownedSummaries: SQLiteLookup?
     private let newestMark: SQLiteLookup
     private let fault: @Sendable () -> StorageError?
     /// The query for SQLite's data version; nil if the writer is in the same process.
@@ -55,8 +57,18 @@ final class SQLiteReader {
         answers = checksOrigin ? nil : try AnswerStatements(connection)
         items = layout < SQLiteSchema.itemsLayout ? nil : try ItemReader(connection, limits: limits)
         summaries = try SQLiteLookup(on: connection) {
-            "SELECT sid, id, epoch, created FROM session\($0) WHERE app = ? AND id > ? ORDER BY id LIMIT ?"
+            "SELECT sid, id, epoch, created FROM session\($0) WHERE app = ?1 AND id > ?2 ORDER BY id LIMIT ?3"
         }
+        let hasOwners = layout >= SQLiteSchema.callersLayout
+        ownedSummaries =
+            !hasOwners
+            ? nil
+            : try SQLiteLookup(on: connection) {
+                """
+                SELECT sid, id, epoch, created FROM session\($0) WHERE app = ?1 AND owner = ?4 AND id > ?2 ORDER BY id
+                    LIMIT ?3
+                """
+            }
         newestMark = try SQLiteLookup(on: connection) {
             "SELECT v, time FROM snapshot\($0) WHERE sid = ? ORDER BY v DESC LIMIT 1"
         }
@@ -142,13 +154,18 @@ final class SQLiteReader {
         }
     }
 
-    func sessions(app: String, after id: String?, limit: Int) throws(SQLiteError) -> [SessionSummary] {
+    func sessions(
+        app: String,
+        owner: String? = nil,
+        after id: String?,
+        limit: Int
+    ) throws(SQLiteError) -> [SessionSummary] {
         var damaged: Set<Int64> = []
         while true {
             var current: Int64?
             do throws(SQLiteError) {
                 return try inOneView { () throws(SQLiteError) in
-                    try list(app: app, after: id, limit: limit, damaged: damaged) { current = $0 }
+                    try list(app: app, owner: owner, after: id, limit: limit, damaged: damaged) { current = $0 }
                 }
             } catch {
                 // If a page of a session's log fails, the list is made again without a read of this session's log.
@@ -255,15 +272,18 @@ final class SQLiteReader {
 
     private func list(
         app: String,
+        owner: String?,
         after id: String?,
         limit: Int,
         damaged: Set<Int64>,
         _ willRead: (_ sid: Int64) -> Void
     ) throws(SQLiteError) -> [SessionSummary] {
-        try summaries.read { (row) throws(SQLiteError) in
+        guard let list = owner == nil ? summaries : ownedSummaries else { return [] }
+        return try list.read { (row) throws(SQLiteError) in
             try row.bind(app, at: 1)
             try row.bind(id ?? "", at: 2)
             try row.bind(Int64(max(0, limit)), at: 3)
+            if let owner { try row.bind(owner, at: 4) }
             var sessions: [SessionSummary] = []
             while try row.step() {
                 let (sid, created) = (row.integer(0), row.integer(3))

@@ -12,7 +12,8 @@ struct SessionFinder {
 
     init(_ connection: SQLiteConnection, layout: Int64) throws(SQLiteError) {
         log = try LogFinder(connection, layout: layout)
-        let columns = "SELECT sid, app, id, epoch, created, crc FROM session"
+        let owner = layout >= SQLiteSchema.callersLayout ? "owner" : "NULL"
+        let columns = "SELECT sid, app, id, epoch, created, crc, \(owner) FROM session"
         byKey = try SQLiteLookup(on: connection) { "\(columns)\($0) WHERE app = ? AND id = ?" }
         bySID = try SQLiteStatement("\(columns) WHERE sid = ?", on: connection)
         newestSnapshot = try SQLiteLookup(on: connection) { "SELECT max(v) FROM snapshot\($0) WHERE sid = ?" }
@@ -69,7 +70,8 @@ struct SessionFinder {
             sid: statement.integer(0),
             key: SessionKey(app: statement.text(1), id: statement.text(2)),
             epoch: statement.text(3),
-            created: statement.integer(4)
+            created: statement.integer(4),
+            owner: statement.isNull(6) ? nil : statement.text(6)
         )
         guard row.checksum == statement.integer(5) else {
             throw .damaged(detail: "session row \(row.sid) fails its checksum", path: path)

@@ -53,7 +53,7 @@ struct WriteStatements {
         log = try LogStatements(connection, finder: finder.log)
         erasing = try EraseStatements(connection, finder: finder.log, stepBytesMax: limits.eraseStepBytesMax)
         insertSession = try SQLiteStatement(
-            "INSERT INTO session(sid, app, id, epoch, created, crc) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO session(sid, app, id, epoch, created, crc, owner) VALUES (?, ?, ?, ?, ?, ?, ?)",
             on: connection
         )
         insertAnswer = try SQLiteStatement(AnswerRow.insertion, on: connection)
@@ -162,11 +162,12 @@ struct WriteStatements {
         _ key: SessionKey,
         epoch: String,
         time: Int64,
-        snapshot: StateSnapshot?
+        snapshot: StateSnapshot?,
+        owner: String?
     ) throws(SQLiteError) -> CreateOutcome {
         try log.refresh()
         if let row = try finder.session(key) { return .exists(head(of: row.sid, try remembered(row))) }
-        let (sid, head) = try insert(key, epoch: epoch, time: time, snapshot: snapshot)
+        let (sid, head) = try insert(key, epoch: epoch, time: time, snapshot: snapshot, owner: owner)
         return .created(self.head(of: sid, head))
     }
 
@@ -186,9 +187,9 @@ struct WriteStatements {
                 found.version == expected.version, entries.all(followFrom: expected.version)
             else { return .conflict }
             head = found
-        case .creating(let epoch, let time, let snapshot):
+        case .creating(let epoch, let time, let snapshot, let owner):
             guard entries.all(followFrom: 0), try finder.session(key) == nil else { return .conflict }
-            (sid, head) = try insert(key, epoch: epoch, time: time, snapshot: snapshot)
+            (sid, head) = try insert(key, epoch: epoch, time: time, snapshot: snapshot, owner: owner)
         }
         for entry in entries { try log.append(entry, sid: sid) }
         try keep(answers, sid: sid)
@@ -257,17 +258,19 @@ struct WriteStatements {
         _ key: SessionKey,
         epoch: String,
         time: Int64,
-        snapshot: StateSnapshot?
+        snapshot: StateSnapshot?,
+        owner: String?
     ) throws(SQLiteError) -> (sid: Int64, head: Head) {
         defer { insertSession.reset() }
         // The sid is part of the checksum, so the next sid is read first. No other connection writes meanwhile.
-        let row = SessionRow(sid: try nextSID(), key: key, epoch: epoch, created: time)
+        let row = SessionRow(sid: try nextSID(), key: key, epoch: epoch, created: time, owner: owner)
         try insertSession.bind(row.sid, at: 1)
         try insertSession.bind(key.app, at: 2)
         try insertSession.bind(key.id, at: 3)
         try insertSession.bind(epoch, at: 4)
         try insertSession.bind(time, at: 5)
         try insertSession.bind(row.checksum, at: 6)
+        try insertSession.bind(owner, at: 7)
         try insertSession.step()
         if let snapshot { try write(SnapshotRow(snapshot, sid: row.sid, time: time)) }
         let head = Head(key: key, epoch: epoch, created: time, version: 0)

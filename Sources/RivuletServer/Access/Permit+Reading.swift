@@ -109,11 +109,26 @@ extension Response {
 }
 
 extension Permit {
+    /// Returns the sessions of a list: those that the caller may list, or those that it owns.
+    ///
+    /// `owner` is the query parameter.
+    ///
+    /// - Throws: 400 for another owner than `me`; 401 or 403 without the permission.
+    func scope(ofList owner: String?, of app: String) throws(Problem) -> SessionList.Scope {
+        guard let owner else { return try listed(of: app).map(SessionList.Scope.matching) ?? .all }
+        guard owner == "me" else {
+            let detail = "the query parameter \"owner\" is \"me\", for the caller's own sessions; found \"\(owner)\""
+            throw Problem(.invalidQuery, detail)
+        }
+        guard let me = caller?.owner else { throw .credentialMissing }
+        return .owner(me)
+    }
+
     /// Returns the sessions that a list may show; nil for all.
     ///
     /// - Throws: 401 or 403 if the caller may list none, or if its patterns have no beginning in common, so that the
     ///   list would have to read the ids of others.
-    func listed(of app: String) throws(Problem) -> SessionPatterns? {
+    private func listed(of app: String) throws(Problem) -> SessionPatterns? {
         guard case .limited(let permit) = self else { return nil }
         guard let patterns = permit.identity.grants.listPatterns(of: app), patterns.prefix != nil else {
             throw .denied(permit.identity.caller, Need(.list, app: app))

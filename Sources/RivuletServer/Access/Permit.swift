@@ -101,6 +101,11 @@ extension Permit {
         case .operation:
             guard grants.allows(.operate, app: nil) else { throw .denied(identity.caller, Need(.operate, route)) }
             return .limited(CallerPermit(identity))
+        case .list:
+            guard !identity.caller.isAnonymous || grants.allows(.list, app: app) else {
+                throw .denied(identity.caller, Need(.list, route))
+            }
+            return .limited(CallerPermit(identity))
         case .app(let action), .sessions(let action):
             guard grants.allows(action, app: app) else { throw .denied(identity.caller, Need(action, route)) }
             return .limited(CallerPermit(identity))

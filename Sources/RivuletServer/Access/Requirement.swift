@@ -19,6 +19,8 @@ enum Requirement: Hashable, Sendable {
     case session([Access.Action])
     /// The action, on at least one session of the app; its ids are decided by the endpoint.
     case sessions(Access.Action)
+    /// The action `list`, or any credential for a list of the caller's own sessions; the endpoint decides.
+    case list
     /// The action, on the store.
     case store(Access.Action)
     /// The action, on the value.
@@ -41,7 +43,7 @@ extension Resource {
         case .apps, .app, .types, .openAPI: .description
         case .metrics, .streams, .revocations, .revocation: .operation
         case .stream: .stream
-        case .sessions: .sessions(isReading ? .list : .create)
+        case .sessions: isReading ? .list : .sessions(.create)
         case .session: .session([isReading ? .read : method == .delete ? .delete : .create])
         // A past state needs `history`, which the endpoint checks.
         case .state: .session(isReading ? [.read, .history] : [.dispatch])

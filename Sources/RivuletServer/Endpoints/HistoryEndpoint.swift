@@ -74,6 +74,7 @@ struct HistoryEndpoint {
         let target = try Route.sessionKey(app: app.name, id: options.id ?? RandomToken.sessionID())
         try permit.check(.create, on: target, in: server.context)
         let creator = server.creator(request, permit, exchange)
+        let owner = permit.caller?.owner
         server.ask(key, of: app, for: exchange) { session, responder in
             session.document(at: version) { result in
                 switch result {
@@ -82,6 +83,7 @@ struct HistoryEndpoint {
                     let creation = Creation(
                         state: JSONReader(document),
                         isStrict: isStrict,
+                        owner: owner,
                         isPost: true,
                         creator: creator
                     )

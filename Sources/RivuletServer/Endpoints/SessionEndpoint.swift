@@ -15,11 +15,10 @@ struct SessionEndpoint {
         _ permit: Permit,
         _ exchange: Exchange
     ) throws(Problem) {
-        let app = try server.core.lookup.app(name)
         if request.method == .post {
-            try create(nil, of: app, request, permit, exchange)
+            try create(nil, of: try server.core.lookup.app(name), request, permit, exchange)
         } else {
-            try list(app, request, permit, exchange)
+            try list(name, request, permit, exchange)
         }
     }
 
@@ -61,21 +60,24 @@ struct SessionEndpoint {
         let creation = Creation(
             state: options.state,
             isStrict: isStrict,
+            owner: permit.caller?.owner,
             isPost: id == nil,
             creator: server.creator(request, permit, exchange)
         )
         server.ask(key, of: app, for: exchange, creation)
     }
 
+    /// Lists the sessions that the caller may list, or those that it owns.
     private func list(
-        _ app: any HostedApp,
+        _ name: String,
         _ request: HTTPRequest,
         _ permit: Permit,
         _ exchange: Exchange
     ) throws(Problem) {
-        let query = try Query(request, known: ["after", "limit"])
+        let query = try Query(request, known: ["after", "limit", "owner"])
         let limit = try query.integer("limit", in: 1...1_000) ?? 100
-        let list = SessionList(app: app, limit: limit, patterns: try permit.listed(of: app.name))
+        let scope = try permit.scope(ofList: query["owner"], of: name)
+        let list = SessionList(app: try server.core.lookup.app(name), limit: limit, scope: scope)
         list.read(after: query["after"], Responder(server: server, exchange: exchange))
     }
 }

@@ -7,6 +7,8 @@ struct Creation: SessionAct {
     let scope = SessionScope.any
     let state: JSONReader?
     let isStrict: Bool
+    /// The owner of the new session; nil if the caller gave no credential.
+    let owner: String?
     /// True if an existing session is a conflict.
     let isPost: Bool
     /// The caller to which the session counts; nil without limits.
@@ -19,7 +21,7 @@ struct Creation: SessionAct {
         } catch {
             return responder.send(Response(error))
         }
-        session.create(state: state, isStrict: isStrict) { result in
+        session.create(state: state, isStrict: isStrict, owner: owner) { result in
             if case .success(.created) = result {} else { charge?.giveBack() }
             responder.send(result.flatMap(response)) { $0 }
         }

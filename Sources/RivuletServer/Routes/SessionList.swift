@@ -6,22 +6,40 @@ struct SessionList: Sendable {
     /// The most sessions that one step reads for a caller that may see some of them only.
     private static let stepMax = 1_000
 
+    /// The sessions in the list.
+    enum Scope: Sendable {
+        /// All sessions of the app.
+        case all
+        /// The sessions whose ids match the caller's patterns.
+        case matching(SessionPatterns)
+        /// The sessions of an owner, which may read their ids without a grant.
+        case owner(String)
+    }
+
     let app: any HostedApp
     let limit: Int
-    /// The sessions that the caller may see; nil for all.
-    let patterns: SessionPatterns?
+    let scope: Scope
 
     /// Reads the page after an id, and sends it.
     func read(after id: String?, _ responder: Responder) {
-        guard let patterns, let prefix = patterns.prefix else { return readAll(after: id, responder) }
+        switch scope {
+        case .all: readWhole(of: nil, after: id, responder)
+        case .owner(let owner): readWhole(of: owner, after: id, responder)
+        case .matching(let patterns): read(patterns, after: id, responder)
+        }
+    }
+
+    private func read(_ patterns: SessionPatterns, after id: String?, _ responder: Responder) {
+        guard let prefix = patterns.prefix else { return readWhole(of: nil, after: id, responder) }
         let start = Self.predecessor(of: prefix)
         // The id after which a page begins is compared only, so it tells nothing about a session.
         read(after: id.map { max($0, start) } ?? start, [], patterns, prefix, responder)
     }
 
-    private func readAll(after id: String?, _ responder: Responder) {
+    private func readWhole(of owner: String?, after id: String?, _ responder: Responder) {
         responder.server.context.storage.directory.sessions(
             app: app.name,
+            owner: owner,
             after: id,
             limit: limit + 1,
             reply: responder.later { result in

@@ -19,6 +19,14 @@ package final class DispatchSender: Sendable {
     /// The name of the caller in the log.
     var me: String? { caller.me }
 
+    /// The owner of a session that the caller creates; nil if the caller gave no credential.
+    var owner: String? { caller.owner }
+
     /// The mask of the answers; nil if they show the whole state.
     var mask: PathMask? { reads.isAll ? nil : reads }
+}
+
+extension Caller {
+    /// The name of the caller as the owner of a session; nil for an anonymous caller and for the app.
+    package var owner: String? { isAnonymous || isApp ? nil : me }
 }

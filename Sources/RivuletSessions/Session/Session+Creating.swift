@@ -7,18 +7,23 @@ extension Session {
     ///
     /// `state` is a reader, positioned at a partial document that is merged into the default. It reads a request body,
     /// or the document of a fork. If it is nil, the session begins with the default. A strict creation is refused if a
-    /// wrapper would change a value of the document.
-    package func create(state document: JSONReader?, isStrict: Bool, reply: @escaping SessionReply<CreateAnswer>) {
+    /// wrapper would change a value of the document. `owner` is the caller's name, if it has one.
+    package func create(
+        state document: JSONReader?,
+        isStrict: Bool,
+        owner: String? = nil,
+        reply: @escaping SessionReply<CreateAnswer>
+    ) {
         recordUse()
         do throws(SessionError) {
             try machine.admit()
             if isStored { return reply(.success(.existed(info()))) }
             try machine.admit(bytes: document?.byteCount ?? 0)
-            guard !machine.isPaused else { return awaitPause(document, isStrict, reply) }
+            guard !machine.isPaused else { return awaitPause(document, isStrict, owner, reply) }
             // The work under way creates the session.
             guard !machine.isBegun else { return machine.awaitCreation { reply($0.map { .existed($0) }) } }
-            guard let document else { return create(coerced: [], reply) }
-            begin(with: document, isStrict: isStrict, reply)
+            guard let document else { return create(coerced: [], owner, reply) }
+            begin(with: document, isStrict: isStrict, owner, reply)
         } catch {
             reply(.failure(error))
         }
@@ -31,6 +36,7 @@ extension Session {
     private func awaitPause(
         _ document: JSONReader?,
         _ isStrict: Bool,
+        _ owner: String?,
         _ reply: @escaping SessionReply<CreateAnswer>
     ) {
         guard creationsToCome.count < environment.limits.engine.queuedDispatchesMax else {
@@ -39,7 +45,7 @@ extension Session {
         let body = machine.hold(bytes: document?.byteCount ?? 0)
         creationsToCome.append {
             $0.machine.release(body)
-            $0.create(state: document, isStrict: isStrict, reply: reply)
+            $0.create(state: document, isStrict: isStrict, owner: owner, reply: reply)
         }
         account()
     }
@@ -47,7 +53,12 @@ extension Session {
     /// Merges a partial document into the default, on a work thread if the document or the state is large.
     ///
     /// The result becomes visible once it is stored.
-    private func begin(with document: JSONReader, isStrict: Bool, _ reply: @escaping SessionReply<CreateAnswer>) {
+    private func begin(
+        with document: JSONReader,
+        isStrict: Bool,
+        _ owner: String?,
+        _ reply: @escaping SessionReply<CreateAnswer>
+    ) {
         let job = state.merging(document, over: standing.state)
         let body = machine.hold(bytes: document.byteCount)
         account()
@@ -59,7 +70,7 @@ extension Session {
                     throw .coerced(merged.coercions.map { $0.placed(in: document) })
                 }
                 try session.begin(with: merged)
-                session.create(coerced: merged.coercions, reply)
+                session.create(coerced: merged.coercions, owner, reply)
             } catch {
                 reply(.failure(error))
             }
@@ -79,7 +90,8 @@ extension Session {
         machine.create(with: initial, state: merged.state(), size: size, changes: merged.changes)
     }
 
-    private func create(coerced: [Coercion], _ reply: @escaping SessionReply<CreateAnswer>) {
+    private func create(coerced: [Coercion], _ owner: String?, _ reply: @escaping SessionReply<CreateAnswer>) {
+        machine.beginCreation(by: owner)
         machine.awaitCreation { reply($0.map { .created($0, coerced: coerced) }) }
         drive()
     }

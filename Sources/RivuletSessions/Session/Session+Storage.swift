@@ -55,10 +55,10 @@ extension Session {
         log.willCreate(at: time, snapshotBytes: document.count)
         let epoch = machine.initial?.epoch ?? standing.epoch
         guard batch.isEmpty else {
-            return append(batch, at: .creating(epoch: epoch, time: time, snapshot: snapshot))
+            return append(batch, at: .creating(epoch: epoch, time: time, snapshot: snapshot, owner: machine.owner))
         }
         ask {
-            $0.log.create(key, epoch: epoch, time: time, snapshot: snapshot, reply: $1)
+            $0.log.create(key, epoch: epoch, time: time, snapshot: snapshot, owner: machine.owner, reply: $1)
         } then: {
             $0.creationDidFinish($1)
         }

@@ -447,6 +447,7 @@ package final class Session {
             reply: dispatch.reply
         )
         if let recorder = dispatch.recorder { pending.keep(try idempotencyRecord(to: pending, recorder)) }
+        machine.beginCreation(by: dispatch.sender?.owner)
         return pending
     }
 

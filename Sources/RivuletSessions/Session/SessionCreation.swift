@@ -12,6 +12,14 @@ struct SessionCreation {
     }
 
     private(set) var initial: Initial?
+    /// The first caller of the creation; nil if no request and no event has begun it.
+    private var creator: Creator?
+    /// The caller that creates the session, by its request or by its event.
+    private struct Creator {
+        /// The name of the caller; nil for an anonymous caller and for the app.
+        let owner: String?
+    }
+
     private var replies: [SessionReply<SessionInfo>] = []
 
     /// True if a client waits for the session to be stored.
@@ -19,6 +27,14 @@ struct SessionCreation {
 
     /// The approximate memory of the creation, in bytes.
     var bytes: Int { initial?.document.count ?? 0 }
+
+    /// The owner of the session.
+    var owner: String? { creator?.owner }
+
+    /// Records the caller that begins the creation; later callers do not change the owner.
+    mutating func begin(by owner: String?) {
+        if creator == nil { creator = Creator(owner: owner) }
+    }
 
     mutating func begin(with initial: Initial) { self.initial = initial }
 

@@ -159,6 +159,14 @@ struct SessionMachine: ~Copyable {
     /// Adds a reply to a creation, which is sent once storage has the session.
     mutating func awaitCreation(_ reply: @escaping SessionReply<SessionInfo>) { creation.await(reply) }
 
+    /// The owner of a session that is being created.
+    var owner: String? { creation.owner }
+
+    /// Records the caller of the first event or of the creation as the session's owner, if the session is not stored.
+    mutating func beginCreation(by owner: @autoclosure () -> String?) {
+        if !isStored { creation.begin(by: owner()) }
+    }
+
     /// Begins the session with a state that differs from its default; the state becomes visible once it is stored.
     mutating func create(
         with initial: SessionCreation.Initial,

@@ -13,12 +13,14 @@ public protocol LogStorage: Sendable {
     ///
     /// `snapshot` is the state at version 0; without it, that state is the app's default.
     ///
-    /// `time` is in milliseconds since 1970-01-01T00:00:00Z. The session is durable when the request is answered.
+    /// `time` is in milliseconds since 1970-01-01T00:00:00Z. `owner` is the caller that creates the session, as
+    /// `Caller.me` names it; nil if the session has no owner. The session is durable when the request is answered.
     func create(
         _ key: SessionKey,
         epoch: String,
         time: Int64,
         snapshot: StateSnapshot?,
+        owner: String?,
         reply: @escaping StorageReply<CreateOutcome>
     )
 
@@ -63,6 +65,17 @@ public protocol LogStorage: Sendable {
 }
 
 extension LogStorage {
+    /// Creates a session without an owner.
+    public func create(
+        _ key: SessionKey,
+        epoch: String,
+        time: Int64,
+        snapshot: StateSnapshot?,
+        reply: @escaping StorageReply<CreateOutcome>
+    ) {
+        create(key, epoch: epoch, time: time, snapshot: snapshot, owner: nil, reply: reply)
+    }
+
     /// Appends entries, all or nothing, and keeps no idempotency record; the entries are durable when the request is
     /// answered.
     public func append(
@@ -128,12 +141,27 @@ public protocol AnswerStorage: Sendable {
 /// Lists sessions.
 public protocol SessionDirectory: Sendable {
     /// Lists the sessions of an app with an id greater than `id`, ordered by the bytes of their ids.
+    ///
+    /// With an owner, the list has this owner's sessions only, and its cost does not depend on the other sessions.
     func sessions(
         app: String,
+        owner: String?,
         after id: String?,
         limit: Int,
         reply: @escaping StorageReply<[SessionSummary]>
     )
+}
+
+extension SessionDirectory {
+    /// Lists the sessions of all owners, and sessions without an owner.
+    public func sessions(
+        app: String,
+        after id: String?,
+        limit: Int,
+        reply: @escaping StorageReply<[SessionSummary]>
+    ) {
+        sessions(app: app, owner: nil, after: id, limit: limit, reply: reply)
+    }
 }
 
 /// Starts and closes an engine, and probes it.
@@ -190,8 +218,9 @@ public enum AppendPoint: Hashable, Sendable {
     /// In a session that must not exist yet; creation and entries are one transaction.
     ///
     /// The entries start at version 1. `time` is the creation time in milliseconds since 1970-01-01T00:00:00Z;
-    /// `snapshot`, when given, is the state at version 0.
-    case creating(epoch: String, time: Int64, snapshot: StateSnapshot? = nil)
+    /// `snapshot`, when given, is the state at version 0. `owner` is the caller that creates the session, if it has a
+    /// name.
+    case creating(epoch: String, time: Int64, snapshot: StateSnapshot? = nil, owner: String? = nil)
 }
 
 /// The outcome of an append if storage itself had no error.

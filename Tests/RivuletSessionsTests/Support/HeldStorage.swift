@@ -120,10 +120,11 @@ final class HeldStorage: StorageEngine, LogStorage, PastStorage, AnswerStorage, 
         epoch: String,
         time: Int64,
         snapshot: StateSnapshot?,
+        owner: String?,
         reply: @escaping StorageReply<CreateOutcome>
     ) {
         if let failure = takeFailure() { return reply(.failure(failure)) }
-        engine.create(key, epoch: epoch, time: time, snapshot: snapshot, reply: reply)
+        engine.create(key, epoch: epoch, time: time, snapshot: snapshot, owner: owner, reply: reply)
     }
 
     private func takeFailure() -> StorageError? {
@@ -223,12 +224,18 @@ final class HeldStorage: StorageEngine, LogStorage, PastStorage, AnswerStorage, 
         }
     }
 
-    func sessions(app: String, after id: String?, limit: Int, reply: @escaping StorageReply<[SessionSummary]>) {
+    func sessions(
+        app: String,
+        owner: String?,
+        after id: String?,
+        limit: Int,
+        reply: @escaping StorageReply<[SessionSummary]>
+    ) {
         let failure = state.withLock { state in
             defer { state.sessionsFailure = nil }
             return state.sessionsFailure
         }
         if let failure { return reply(.failure(failure)) }
-        engine.sessions(app: app, after: id, limit: limit, reply: reply)
+        engine.sessions(app: app, owner: owner, after: id, limit: limit, reply: reply)
     }
 }

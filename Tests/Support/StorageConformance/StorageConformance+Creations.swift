@@ -101,5 +101,36 @@ extension StorageConformance {
             #expect(try await engine.sessions(app: "counter", after: "b", limit: 3) == [])
             #expect(try await engine.sessions(app: "nobody", limit: 3) == [])
         },
+        StorageConformance("a list of an owner has its sessions of the app, also after a deletion") {
+            engine async throws in
+            let owners = ["d": "ann", "b": "bob", "a": "ann", "c": nil, "é": "ann"]
+            for (id, owner) in owners {
+                let key = SessionKey(app: "counter", id: id)
+                let point = AppendPoint.creating(epoch: Sample.epoch, time: 1, owner: owner)
+                _ = try await engine.append(key, at: point, [Sample.entry(1)]).head()
+            }
+            let other = SessionKey(app: "other", id: "a")
+            _ = try await engine.create(other, epoch: Sample.epoch, time: 1, owner: "ann")
+            func ids(_ owner: String, after id: String? = nil, limit: Int = 9) async throws -> [String] {
+                try await engine.sessions(app: "counter", owner: owner, after: id, limit: limit).map(\.id)
+            }
+            #expect(try await ids("ann") == ["a", "d", "é"])
+            #expect(try await ids("ann", limit: 2) == ["a", "d"])
+            #expect(try await ids("ann", after: "d") == ["é"])
+            #expect(try await ids("bob") == ["b"])
+            #expect(try await ids("Ann") == [])
+            #expect(try await ids("") == [])
+            #expect(try await engine.sessions(app: "other", owner: "ann", limit: 9).map(\.id) == ["a"])
+            #expect(try await engine.sessions(app: "counter", limit: 9).count == 5)
+            // The owner stays through a compaction, and a later session of the name may have another.
+            let key = SessionKey(app: "counter", id: "a")
+            let head = try #require(try await engine.load(key)).head
+            _ = try await engine.compact(key, at: head, snapshot: Sample.snapshot(1), keepingFrom: 2)
+            #expect(try await ids("ann") == ["a", "d", "é"])
+            #expect(try await engine.delete(key))
+            #expect(try await ids("ann") == ["d", "é"])
+            _ = try await engine.create(key, epoch: Sample.epoch, time: 1, owner: "bob")
+            #expect(try await ids("bob") == ["a", "b"])
+        },
     ]
 }

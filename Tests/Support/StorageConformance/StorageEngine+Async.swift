@@ -11,9 +11,12 @@ extension StorageEngine {
         _ key: SessionKey,
         epoch: String,
         time: Int64,
-        snapshot: StateSnapshot? = nil
+        snapshot: StateSnapshot? = nil,
+        owner: String? = nil
     ) async throws(StorageError) -> CreateOutcome {
-        try await answer { log.create(key, epoch: epoch, time: time, snapshot: snapshot, reply: $0) }
+        try await answer {
+            log.create(key, epoch: epoch, time: time, snapshot: snapshot, owner: owner, reply: $0)
+        }
     }
 
     package func append(
@@ -79,10 +82,11 @@ extension StorageEngine {
 
     package func sessions(
         app: String,
+        owner: String? = nil,
         after id: String? = nil,
         limit: Int
     ) async throws(StorageError) -> [SessionSummary] {
-        try await answer { directory.sessions(app: app, after: id, limit: limit, reply: $0) }
+        try await answer { directory.sessions(app: app, owner: owner, after: id, limit: limit, reply: $0) }
     }
 
     package func probe() async throws(StorageError) {

@@ -3,6 +3,7 @@ struct MemorySession {
     let epoch: String
     let token: UInt64
     let created: Int64
+    let owner: String?
     /// The snapshots, oldest first; at most two of one version, the older schema first.
     private(set) var snapshots: [StateSnapshot]
     /// The entries, contiguous and oldest first.
@@ -16,10 +17,11 @@ struct MemorySession {
     /// The bytes that a session, a snapshot, an entry or an idempotency record takes besides its content.
     private static let overheadBytes = 128
 
-    init(epoch: String, token: UInt64, created: Int64, snapshot: StateSnapshot?) {
+    init(epoch: String, token: UInt64, created: Int64, owner: String?, snapshot: StateSnapshot?) {
         self.epoch = epoch
         self.token = token
         self.created = created
+        self.owner = owner
         snapshots = snapshot.map { [$0] } ?? []
         updatedBeforeEntries = created
         byteCount = Self.overheadBytes + snapshots.reduce(0) { $0 + Self.byteCount(of: $1) }

@@ -73,11 +73,12 @@ public final class MemoryStorageEngine: StorageRoles {
         epoch: String,
         time: Int64,
         snapshot: StateSnapshot?,
+        owner: String?,
         reply: @escaping StorageReply<CreateOutcome>
     ) {
         perform(reply) { [self] state throws(StorageError) in
             if let existing = state.sessions[key] { return .exists(existing.head) }
-            let session = try newSession(epoch: epoch, time: time, snapshot: snapshot, in: &state)
+            let session = try newSession(epoch: epoch, time: time, snapshot: snapshot, owner: owner, in: &state)
             try reserve(session.byteCount, in: &state.bytes)
             state.sessions[key] = session
             return .created(session.head)
@@ -106,9 +107,15 @@ public final class MemoryStorageEngine: StorageRoles {
                     after: head,
                     &state.bytes
                 )
-            case (.creating(let epoch, let time, let snapshot), nil):
+            case (.creating(let epoch, let time, let snapshot, let owner), nil):
                 guard entries.all(followFrom: 0) else { return .conflict }
-                var session = try newSession(epoch: epoch, time: time, snapshot: snapshot, in: &state)
+                var session = try newSession(
+                    epoch: epoch,
+                    time: time,
+                    snapshot: snapshot,
+                    owner: owner,
+                    in: &state
+                )
                 session.append(entries)
                 session.keep(answers)
                 try reserve(session.byteCount, in: &state.bytes)
@@ -208,12 +215,17 @@ public final class MemoryStorageEngine: StorageRoles {
     /// Lists the sessions of an app with an id greater than `id`, ordered by the bytes of their ids.
     public func sessions(
         app: String,
+        owner: String?,
         after id: String?,
         limit: Int,
         reply: @escaping StorageReply<[SessionSummary]>
     ) {
         perform(isLong: true, reply) { state in
-            state.sessions.filter { $0.key.app == app && (id ?? "").utf8.lexicographicallyPrecedes($0.key.id.utf8) }
+            state.sessions
+                .filter { key, session in
+                    key.app == app && (owner == nil || session.owner == owner)
+                        && (id ?? "").utf8.lexicographicallyPrecedes(key.id.utf8)
+                }
                 .sorted { $0.key.id.utf8.lexicographicallyPrecedes($1.key.id.utf8) }
                 .prefix(max(0, limit))
                 .map { $0.value.summary(id: $0.key.id) }
@@ -239,11 +251,18 @@ public final class MemoryStorageEngine: StorageRoles {
         epoch: String,
         time: Int64,
         snapshot: StateSnapshot?,
+        owner: String?,
         in state: inout State
     ) throws(StorageError) -> MemorySession {
         if let snapshot { try check(snapshot) }
         state.lastToken += 1
-        return MemorySession(epoch: epoch, token: state.lastToken, created: time, snapshot: snapshot)
+        return MemorySession(
+            epoch: epoch,
+            token: state.lastToken,
+            created: time,
+            owner: owner,
+            snapshot: snapshot
+        )
     }
 
     private func check(_ entries: [LogEntry]) throws(StorageError) {
