@@ -154,6 +154,26 @@ def test_a_stream_goes_on_without_a_gap_when_its_token_expires(client, server, i
     assert len(one.calls) > 2 and one.faults == []
 
 
+def test_an_open_stream_gets_the_new_token(client, server, issuer):
+    def mint(refresh):
+        # A new token is fetched 60 s before the end.
+        now = int(time.time())
+        return issuer.token("lea", iat=now, exp=now + (600 if refresh else 62))
+
+    one = client(mint)
+    statuses = []
+    one.page.on("response", lambda response: statuses.append((response.request.method, response.status)))
+    one.run("() => follow()")
+    one.until("() => seen.length === 1")
+    while ("PATCH", 200) not in statuses:
+        one.page.wait_for_timeout(20)
+        assert all(status < 400 for _, status in statuses), statuses
+    one.run("() => s.dispatch('increment')")
+    one.until("() => seen.at(-1)[1] === 1")
+    assert one.calls == [False, True] and len(one.asked("GET", "/changes")) == 1 and one.faults == []
+    assert one.run("() => states.map(([state]) => state)") == ["connecting", "live"]
+
+
 def test_a_store_and_a_value_are_followed_with_a_token(client, server, issuer):
     one = client(lambda refresh: issuer.token("gil"))
     one.run("""() => {
