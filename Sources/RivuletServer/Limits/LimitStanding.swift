@@ -6,9 +6,18 @@ struct LimitStanding: Hashable, Sendable {
     let name: LimitClass
     let rate: Rate
     let outcome: ArrivalTable.Outcome
+    /// The part of the burst that is free.
+    let remaining: Int
 
-    init(_ name: LimitClass, _ rate: Rate, _ outcome: ArrivalTable.Outcome) {
+    /// Makes the position after a cost, in microseconds.
+    init(_ name: LimitClass, _ rate: Rate, _ outcome: ArrivalTable.Outcome, of cost: UInt64) {
         (self.name, self.rate, self.outcome) = (name, rate, outcome)
+        let free =
+            switch outcome {
+            case .taken(let ahead): rate.capacity - min(ahead, rate.capacity)
+            case .refused(let wait): cost - min(wait, cost)
+            }
+        remaining = rate.count(in: free)
     }
 
     /// True if the cost was not counted.
@@ -18,12 +27,6 @@ struct LimitStanding: Hashable, Sendable {
     var waitSeconds: Int? {
         guard case .refused(let wait) = outcome else { return nil }
         return Self.seconds(wait)
-    }
-
-    /// The part of the burst that is free; 0 after a refusal.
-    var remaining: Int {
-        guard case .taken(let ahead) = outcome else { return 0 }
-        return rate.count(in: rate.capacity - min(ahead, rate.capacity))
     }
 
     /// True if less than a quarter of the burst is free, so that answers say how much.
@@ -66,7 +69,7 @@ extension Problem {
     /// A refused dispatch, for the page about the type.
     static var limitedExample: Problem {
         guard let rate = LimitRules.defaults.rate(of: .dispatches) else { return Problem(.quotaExceeded, "") }
-        return .limited(LimitStanding(.dispatches, rate, .refused(wait: 10_000)))
+        return .limited(LimitStanding(.dispatches, rate, .refused(wait: 10_000), of: 10_000))
     }
 
     /// The seconds in `Retry-After`; nil without the field.

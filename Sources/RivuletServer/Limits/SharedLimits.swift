@@ -91,8 +91,9 @@ struct LimitTables: Sendable {
     /// `now` is in microseconds.
     func take(_ name: LimitClass, _ cost: Int, of key: LimitKey, at now: UInt64) -> LimitStanding? {
         guard let rate = rules.rate(of: name), let table = tables[name.rawValue] else { return nil }
-        let outcome = table.take(rate.microseconds(of: cost), of: key.hash, within: rate.capacity, at: now)
-        return LimitStanding(name, rate, outcome)
+        let cost = rate.microseconds(of: cost)
+        let outcome = table.take(cost, of: key.hash, within: rate.capacity, at: now)
+        return LimitStanding(name, rate, outcome, of: cost)
     }
 
     /// Takes back a cost that was counted.

@@ -108,6 +108,7 @@ def test_a_connection_closes_after_five_401_in_a_row(start, issuer):
 
 
 def violated(answer):
+    """The limit that refused a request."""
     assert answer.status == 429, answer
     assert answer.problem["type"] == QUOTA_EXCEEDED and 1 <= int(answer.headers["retry-after"]) <= 86_400
     [name] = answer.problem["violated-policies"]
