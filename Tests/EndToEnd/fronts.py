@@ -70,14 +70,14 @@ class Authority:
 class Front:
     """One running proxy on ports of 127.0.0.1, in front of the server at `upstream`.
 
-    `changed` are further replacements in the shipped text: a deliberately broken configuration.
+    `changed` are further replacements in the shipped text: a deliberately broken configuration. `ports` are for TLS and without.
     """
 
-    def __init__(self, kind, upstream, authority, folder, changed=()):
+    def __init__(self, kind, upstream, authority, folder, changed=(), ports=None):
         self.kind, self.authority = kind, authority
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.port, self.plain = free_ports(2)
+        self.port, self.plain = ports or free_ports(2)
         text = shipped(kind)
         for old, new in [*getattr(self, "_" + kind)(upstream), ("/etc/ssl/", f"{authority.folder}/"), *changed]:
             assert old in text, f"{FILES[kind]} has no {old!r}"

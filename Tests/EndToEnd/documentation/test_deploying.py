@@ -17,7 +17,7 @@ def commands(beginning):
 
 
 def test_each_option_of_the_page_is_one_of_the_command_line():
-    shown = run("serve", "--help").stdout
+    shown = run("serve", "--help").stdout + run("doctor", "--help").stdout
     options = set(re.findall(r"`(--[a-z-]+)", text(PAGE))) - {"--static-swift-stdlib"}
     assert len(options) > 10
     assert {option for option in options if not re.search(rf"{option}\b", shown)} == set()

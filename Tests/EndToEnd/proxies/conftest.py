@@ -27,13 +27,18 @@ def issuer(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def upstream(tmp_path_factory, issuer):
-    """The server behind the proxies, with the options that Deploying.md names."""
+def options(tmp_path_factory, issuer):
+    """The options of a server with credentials behind a proxy, without its public URL."""
     policy = tmp_path_factory.mktemp("policy") / "policy.json"
     roles = {"operator": [{"actions": ["operate"]}]}
     policy.write_text(json.dumps({"authenticated": EVERYTHING, "roles": roles}))
-    options = ["--jwt-key-file", issuer.file, "--policy", policy, "--public-url", f"https://{NAME}", "--trusted-proxies", "127.0.0.1"]
-    with Server(None, arguments=options) as server:
+    return ["--jwt-key-file", issuer.file, "--policy", policy, "--trusted-proxies", "127.0.0.1"]
+
+
+@pytest.fixture(scope="session")
+def upstream(options):
+    """The server behind the proxies."""
+    with Server(None, arguments=[*options, "--public-url", f"https://{NAME}"]) as server:
         yield server
         assert server.stop() == 0, server.log_text()
 
