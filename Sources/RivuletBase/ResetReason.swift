@@ -12,6 +12,8 @@ package enum ResetReason: String, CaseIterable, Sendable {
     case epochChanged = "epoch-changed"
     /// The stream has other key paths than the cursor.
     case pathsChanged = "paths-changed"
+    /// The caller's permissions grant other key paths than before.
+    case permissionsChanged = "permissions-changed"
 
     /// The causes that a reset of a store's or a value's stream can have.
     package static let ofShared: [ResetReason] = [.unknownCursor, .historyGone, .epochChanged]

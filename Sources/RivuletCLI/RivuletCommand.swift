@@ -18,7 +18,8 @@ package struct RivuletCommand: ParsableCommand {
         abstract: "Hosts reducer-driven states over HTTP and streams their changes, key path by key path.",
         version: ServerOptions.libraryVersion,
         subcommands: [
-            Serve.self, Check.self, Backup.self, Vacuum.self, Health.self, Doctor.self, Keys.self, Token.self, Policy.self,
+            Serve.self, Check.self, Backup.self, Vacuum.self, Health.self, Doctor.self, Keys.self, Token.self,
+            Policy.self,
         ]
     )
 

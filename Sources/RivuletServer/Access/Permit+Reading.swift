@@ -93,12 +93,17 @@ extension Permit {
 }
 
 extension ServerLoop {
-    /// Records the caller of a stream that is about to begin, and marks the answer if the mask leaves a part out.
-    func begin(_ permit: Permit, isMasked: Bool, _ exchange: Exchange) {
+    /// Records the caller of a stream that is about to begin.
+    ///
+    /// `asked` is the topic that the client asked for, if the permissions leave a part of it out. The answer is marked
+    /// then.
+    func begin(_ permit: Permit, asked: StreamTopic?, _ exchange: Exchange) {
         guard case .limited(let limited) = permit else { return }
         connections[exchange.connection]?.amendRequest {
             $0.identity = limited.identity
-            if isMasked { $0.fields.append(Response.isMasked) }
+            guard let asked else { return }
+            $0.asked = asked
+            $0.fields.append(Response.isMasked)
         }
     }
 }

@@ -1,5 +1,6 @@
 import RivuletAuth
 import RivuletHTTP
+import RivuletSessions
 
 /// The facts about a request that its answer and its log line need.
 struct RequestTraits {
@@ -25,11 +26,13 @@ struct RequestTraits {
         var bodyCharge: LimitCharge?
         var seat: StreamSeat?
         var opening: TicketOpening?
+        var asked: StreamTopic?
 
         /// Makes a copy, which belongs to one value of `RequestTraits`.
         init(_ other: Rare?) {
             (trace, began, constantFields) = (other?.trace, other?.began ?? 0, other?.constantFields)
-            (identity, bodyCharge, seat, opening) = (other?.identity, other?.bodyCharge, other?.seat, other?.opening)
+            (identity, bodyCharge, seat) = (other?.identity, other?.bodyCharge, other?.seat)
+            (opening, asked) = (other?.opening, other?.asked)
         }
     }
 
@@ -75,6 +78,12 @@ struct RequestTraits {
     var opening: TicketOpening? {
         get { rare?.opening }
         set { change { $0.opening = newValue } }
+    }
+
+    /// The topic of a request for a stream of which the caller's permissions leave out a part; nil otherwise.
+    var asked: StreamTopic? {
+        get { rare?.asked }
+        set { change { $0.asked = newValue } }
     }
 
     private mutating func change(_ body: (Rare) -> Void) {

@@ -22,7 +22,7 @@ struct CallerEndpoint {
     private func encode(_ identity: Identity?, grants: JSONValue, into writer: inout JSONWriter) {
         for (name, text) in [
             ("subject", identity?.caller.subject), ("issuer", identity?.caller.issuer), ("me", identity?.caller.me),
-            ("expires", identity?.principal?.expires.flatMap { Timestamp.text(milliseconds: Int64($0) * 1_000) }),
+            ("expires", identity?.expires),
         ] {
             writer.key(name)
             if let text { writer.string(text) } else { writer.null() }

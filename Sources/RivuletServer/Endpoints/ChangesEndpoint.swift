@@ -49,13 +49,14 @@ struct ChangesEndpoint {
         guard server.streams.hasRoom, server.takeSeat(permit, request, exchange) else {
             return server.streams.answerFull(exchange.connection)
         }
-        server.begin(permit, isMasked: isMasked, exchange)
+        server.begin(permit, asked: isMasked ? asked : nil, exchange)
         server.subscribe(
             StreamSubscription(
                 stream: StreamID(exchange),
                 source: .session(key, topic),
                 resume: AnswerCoding.plainCursor(request.lastEventID ?? query["cursor"]),
                 resumesAll: resumesAll,
+                isMasked: isMasked,
                 isCompressed: server.connections[exchange.connection]?.takesGzip ?? false
             ),
             exchange
@@ -81,7 +82,7 @@ struct ChangesEndpoint {
         guard server.streams.hasRoom, server.takeSeat(permit, request, exchange) else {
             return server.streams.answerFull(exchange.connection)
         }
-        server.begin(permit, isMasked: false, exchange)
+        server.begin(permit, asked: nil, exchange)
         server.subscribe(
             StreamSubscription(
                 stream: StreamID(exchange),

@@ -29,7 +29,7 @@ struct RevocationsEndpoint {
             case .success(let record):
                 let facts: Logger.Metadata = ["revocation": "\(record.id)", "kind": "\(record.kind)"]
                 logger.notice("credentials were revoked", metadata: facts)
-                for peer in peers { peer.postReply { $0.streams.endRevoked() } }
+                for peer in peers { peer.postReply { $0.review.endRevoked() } }
                 let location = HTTPField("Location", "/v1/revocations/\(record.id)")
                 respond(.json(record.shown.json, status: .created, fields: [location]))
             case .failure(let failure): respond(Response(failure))

@@ -1,3 +1,5 @@
+import RivuletAccess
+import RivuletAuth
 import RivuletEngine
 import RivuletEventLoop
 import RivuletHTTP
@@ -36,24 +38,26 @@ struct StreamsEndpoint {
         _ = try Query(request, known: [])
         guard name.loop < server.core.peers.count else { throw Self.noStream }
         let method = request.method
-        var options: PathsRequest?
+        var change: StreamChange?
         if method == .patch {
-            options = try PathsRequest(body: request.body, contentType: request.headers["content-type"])
+            change = try StreamChange(body: request.body, contentType: request.headers["content-type"])
         }
-        let paths = options?.paths ?? []
-        server.onLoop(name.loop, for: exchange) { server in
+        server.onLoop(name.loop, for: exchange) { [change] server in
             do throws(Problem) {
                 guard let connection = server.connections[name.connection],
                     let description = server.streams.description(of: connection), description.name == name
                 else { throw Self.noStream }
-                try permit.check(connection.stream?.facts.identity)
-                switch method {
-                case .delete:
+                let endpoint = StreamsEndpoint(server: server)
+                if case .renewal = change {
+                    return try endpoint.renew(connection, with: permit, description.name, exchange)
+                }
+                try permit.check(connection.stream?.facts.credential?.identity)
+                if case .paths(let paths) = change {
+                    try endpoint.watch(paths, on: connection, description, exchange)
+                } else if method == .delete {
                     server.streams.close(connection, because: .revoked)
                     server.send(Response(.noContent), to: exchange)
-                case .patch:
-                    try StreamsEndpoint(server: server).watch(paths, on: connection, description, exchange)
-                default:
+                } else {
                     server.send(.json(description.json), to: exchange)
                 }
             } catch {
@@ -91,8 +95,10 @@ struct StreamsEndpoint {
             isRepathed: true
         )
         // The stream's own caller gets the events, also if an operator sets the paths.
-        let owner = connection.stream?.facts.identity.map { identity in
-            Permit.limited(CallerPermit(identity, access: server.context.access(of: identity, to: key)))
+        let credential = connection.stream?.facts.credential
+        let owner = credential.map { credential in
+            let identity = credential.identity
+            return Permit.limited(CallerPermit(identity, access: server.context.access(of: identity, to: key)))
         }
         let (new, isMasked) = try (owner ?? .everything).topic(
             asked,
@@ -100,9 +106,37 @@ struct StreamsEndpoint {
             pathsMax: server.context.options.sessionLimits.pathsPerStreamMax
         )
         try server.core.lookup.app(key.app).check(asked)
+        credential?.asked = isMasked ? asked : nil
         server.streams.watch(new, of: key, on: connection)
         let fields = isMasked ? [Response.isMasked] : []
         server.send(.json(Self.answer(stream.name, new.paths), fields: fields), to: exchange)
+    }
+
+    /// Gives a stream a newer credential of its caller: that of this request.
+    ///
+    /// - Throws: 401 or 403 for another caller, and for a credential that grants nothing of the stream.
+    private func renew(
+        _ connection: ClientConnection,
+        with permit: Permit,
+        _ name: StreamName,
+        _ exchange: Exchange
+    ) throws(Problem) {
+        let credential = connection.stream?.facts.credential
+        if case .limited(let limited) = permit {
+            let (identity, owner) = (limited.identity, credential?.identity)
+            guard identity.principal != nil else { throw .credentialMissing }
+            guard owner?.principal != nil, identity.caller.me == owner?.caller.me else { throw .otherCaller }
+            try server.review.renew(connection, with: identity)
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("stream")
+        writer.string(name.description)
+        writer.key("expires")
+        if let expires = credential?.identity.expires { writer.string(expires) } else { writer.null() }
+        writer.endObject()
+        let fields = credential?.asked == nil ? [] : [Response.isMasked]
+        server.send(.json(writer.bytes, fields: fields), to: exchange)
     }
 
     private static func answer(_ name: StreamName, _ paths: [JSONPointer]) -> [UInt8] {
@@ -134,29 +168,50 @@ extension ServerLoop {
     }
 }
 
-/// The body `{"paths":[…]}`: the paths that a stream watches from now on.
-private struct PathsRequest: Sendable {
-    let paths: [String]
+/// The body of a PATCH: `{"paths":[…]}`, the paths that a stream watches from now on, or `{"renew":true}`.
+private enum StreamChange: Sendable {
+    case paths([String])
+    /// The credential of the request replaces that of the stream.
+    case renewal
 
     init(body: [UInt8], contentType: String?) throws(Problem) {
         try JSONBody.checkType(contentType)
         do throws(JSONError) {
             var paths: [String]?
+            var renews = false
             var reader = JSONReader(body)
             reader.unknownKeys = .reject
             try reader.object { key, reader throws(JSONError) in
-                guard key == "paths" else { return try reader.unknownKey(key) }
-                var texts: [String] = []
-                try reader.array { _, reader throws(JSONError) in texts.append(try reader.string()) }
-                paths = texts
+                switch key {
+                case "paths":
+                    var texts: [String] = []
+                    try reader.array { _, reader throws(JSONError) in texts.append(try reader.string()) }
+                    paths = texts
+                case "renew": renews = try reader.bool()
+                default: try reader.unknownKey(key)
+                }
             }
             try reader.finish()
-            guard let paths else {
-                throw JSONError(kind: .missing, detail: "\"paths\" is missing: an array of key paths")
+            switch (paths, renews) {
+            case (let paths?, false): self = .paths(paths)
+            case (nil, true): self = .renewal
+            case (nil, false), (_?, true):
+                let detail = "one of \"paths\", an array of key paths, and \"renew\": true is needed"
+                throw JSONError(kind: .missing, detail: detail)
             }
-            self.paths = paths
         } catch {
             throw Problem(JSONReader.mostSevereError(of: body, after: error))
         }
+    }
+}
+
+extension Problem {
+    /// 403: only the caller of a stream renews its credential.
+    fileprivate static var otherCaller: Problem {
+        Problem(
+            .notGranted,
+            "The stream belongs to another caller, and only its own caller renews its credential. Nothing has changed.",
+            fields: [HTTPField("WWW-Authenticate", #"Bearer error="insufficient_scope""#)]
+        )
     }
 }

@@ -16,6 +16,7 @@ final class ServerLoop {
     let core: LoopCore
     let connections: ConnectionDriver
     let streams: StreamDriver
+    let review: StreamReview
     let feeds: SharedFeeds
     let shard: SessionShard
     let outbox: StreamOutbox
@@ -31,6 +32,7 @@ final class ServerLoop {
         self.core = core
         connections = ConnectionDriver(core, table)
         streams = StreamDriver(core, connections, table)
+        review = StreamReview(core, connections, streams)
         outbox = StreamOutbox(core, streams)
         feeds = SharedFeeds(core, outbox)
         sink = ShardSink(outbox, core)

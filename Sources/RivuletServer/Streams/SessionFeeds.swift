@@ -39,7 +39,9 @@ extension StreamRequest {
             topic: topic,
             resume: subscription.resume,
             stood: subscription.stood,
+            reason: subscription.reason,
             resumesAll: subscription.resumesAll,
+            isMasked: subscription.isMasked,
             isCompressed: subscription.isCompressed
         )
     }

@@ -21,6 +21,8 @@ final class StreamDriver {
     private static let streamsPerDrainStepMin = 64
     /// The time after which a connection that takes none of its waiting bytes may be closed, in milliseconds.
     private static let takingTimeMax: UInt64 = 10_000
+    /// The time after which a notice that a stream could not take is tried again, in milliseconds.
+    private static let noticeDelay: UInt64 = 1_000
     /// The milliseconds between two searches for such connections.
     private static let sheddingInterval: UInt64 = 1_000
 
@@ -38,8 +40,6 @@ final class StreamDriver {
     private var hasFlushedSingle = false
     /// The time of the next search for connections that take nothing.
     private var nextShedding: UInt64 = 0
-    /// The search for streams of revoked credentials.
-    private var revocationPass = StreamPass()
 
     init(_ core: LoopCore, _ connections: ConnectionDriver, _ table: ConnectionTable) {
         self.core = core
@@ -112,7 +112,9 @@ final class StreamDriver {
         // The stream's join was under way when draining began, so draining has not ended the stream.
         if known == nil, core.isDraining { return close(connection, because: .draining) }
         // A revocation while the stream's join was under way has not ended the stream either.
-        if known == nil, isRevoked(facts.identity) { return close(connection, because: .revoked) }
+        if known == nil, let credential = facts.credential, context.isRevoked(credential.identity) {
+            return close(connection, because: .revoked)
+        }
         if action == .ask { ask(connection) }
     }
 
@@ -150,12 +152,13 @@ final class StreamDriver {
     }
 
     private func newFacts(_ connection: ClientConnection, _ now: UInt64) -> OpenStream.Facts {
-        OpenStream.Facts(
+        let request = connection.request
+        return OpenStream.Facts(
             token: UInt64.random(in: .min ... .max),
             opened: WallClock.milliseconds(),
-            expires: now + min(lifetime(), connection.request?.identity?.remainingMilliseconds ?? .max),
-            identity: connection.request?.identity,
-            seat: connection.request?.seat,
+            expires: now + lifetime(),
+            credential: request?.identity.map { StreamCredential($0, asked: request?.asked, now: now) },
+            seat: request?.seat,
             isCompressed: connection.takesGzip,
             isChunked: connection.takesChunks
         )
@@ -284,7 +287,9 @@ final class StreamDriver {
                 // source sends all items, because the stream may have missed more than the latest event.
                 resume: outside.isRepathed ? nil : outside.cursor,
                 stood: outside.isRepathed ? outside.cursor : nil,
+                reason: outside.reason,
                 resumesAll: outside.isPaging,
+                isMasked: stream.facts.credential?.asked != nil,
                 isCompressed: stream.facts.isCompressed
             )
         )
@@ -302,10 +307,17 @@ final class StreamDriver {
         take(.refuse(subscription.stream, .session(.failed(.overloaded("mailbox of the source's loop")))))
     }
 
-    /// Sets other paths for a stream of a session; the stream's next event is a snapshot of these paths.
-    func watch(_ topic: StreamTopic, of key: SessionKey, on connection: ClientConnection) {
+    /// Sets other paths for a stream of a session.
+    ///
+    /// The stream's next event is a snapshot of these paths or, if there is a reason, a reset.
+    func watch(
+        _ topic: StreamTopic,
+        of key: SessionKey,
+        on connection: ClientConnection,
+        because reason: ResetReason? = nil
+    ) {
         guard let stream = connection.stream else { return }
-        let (leaver, action) = table.retarget(stream, to: .session(key, topic), now: now)
+        let (leaver, action) = table.retarget(stream, to: .session(key, topic), because: reason, now: now)
         if let leaver { leave(leaver) }
         if action == .ask { ask(connection) }
     }
@@ -317,23 +329,28 @@ final class StreamDriver {
         if let stream = connection.stream { connections.watch(connection, until: due(stream)) }
     }
 
+    /// Visits a stream at the times of its new credential.
+    func didRenew(_ connection: ClientConnection) { watch(connection) }
+
     private func due(_ stream: OpenStream) -> UInt64 {
-        min(stream.facts.expires, stream.lastTraffic + heartbeatMilliseconds)
+        let own = min(stream.facts.expires, stream.lastTraffic + heartbeatMilliseconds)
+        return min(own, stream.facts.credential?.term.due ?? .max)
     }
 
-    /// Sends a comment to a quiet stream, and `bye` to an expired one.
+    /// Sends a comment to a quiet stream, a notice before the end of its credential, and `bye` to an expired one.
     func deadlineDidPass(_ stream: OpenStream, on connection: ClientConnection, now: UInt64) {
         guard due(stream) <= now else { return watch(connection) }
-        guard stream.facts.expires > now else {
-            return close(
-                connection,
-                because: stream.facts.identity?.remainingMilliseconds == 0 ? .tokenExpired : .expired
-            )
-        }
+        let credential = stream.facts.credential
+        if credential?.term.hasEnded(at: now) == true { return close(connection, because: .tokenExpired) }
+        guard stream.facts.expires > now else { return close(connection, because: .expired) }
         defer { watch(connection) }
         // A stream that has not taken everything has bytes on the way already, so it is not quiet.
         guard core.transport.unsentBytes(connection.id) == 0 else {
+            credential?.term.delayNotice(until: now + Self.noticeDelay)
             return table.recordWrite(stream, of: nil, now: now)
+        }
+        if let credential, let rest = credential.term.takeNotice(at: now) {
+            return notify(stream, on: connection, of: credential.identity, endingIn: rest)
         }
         let heartbeat = context.heartbeat
         let isCompressed = stream.facts.isCompressed
@@ -341,6 +358,20 @@ final class StreamDriver {
         let outcome = core.transport.write(connection.id, bytes)
         core.counters.heartbeats(1, bytes: bytes.count)
         table.recordWrite(stream, of: isCompressed ? heartbeat.tally : nil, now: now)
+        table.update(stream) { $0.didWrite(outcome) }
+    }
+
+    /// Sends the notice that the stream's credential ends in this number of milliseconds.
+    private func notify(
+        _ stream: OpenStream,
+        on connection: ClientConnection,
+        of identity: Identity,
+        endingIn rest: UInt64
+    ) {
+        guard let expires = identity.expires else { return }
+        let notice = StreamEvent.auth(expires: expires, milliseconds: rest)
+        let (outcome, tally) = writer.write(notice, to: connection.id, stream.facts)
+        table.recordWrite(stream, of: tally, now: now)
         table.update(stream) { $0.didWrite(outcome) }
     }
 
@@ -365,6 +396,9 @@ final class StreamDriver {
     }
 
     // MARK: - Describing
+
+    /// The connections of all streams of this loop.
+    var ids: [ConnectionID] { table.all.map(\.id) }
 
     /// The streams of this loop, in the order of their connections.
     var descriptions: some Sequence<StreamDescription> { table.all.lazy.compactMap { self.description(of: $0) } }
@@ -405,26 +439,6 @@ final class StreamDriver {
         let rest = ids.dropFirst(count)
         guard !rest.isEmpty else { return }
         core.loop.schedule(after: Self.drainStep) { [self] in end(rest, count: count, because: reason) }
-    }
-
-    /// Ends the streams of revoked credentials, a few at a time; called after each revocation.
-    func endRevoked() {
-        if revocationPass.change() { continueRevocationPass() }
-    }
-
-    private func continueRevocationPass() {
-        let ids = revocationPass.next { table.all.map(\.id) }
-        for id in ids {
-            guard let connection = connections[id], isRevoked(connection.stream?.facts.identity) else { continue }
-            close(connection, because: .revoked)
-        }
-        guard !ids.isEmpty || revocationPass.isDue else { return }
-        core.loop.schedule(after: .milliseconds(1)) { [self] in continueRevocationPass() }
-    }
-
-    private func isRevoked(_ identity: Identity?) -> Bool {
-        guard let principal = identity?.principal, let revocations = context.revocations else { return false }
-        return revocations.covers(principal)
     }
 
     /// Ends every member of a group; the source has removed the group already.

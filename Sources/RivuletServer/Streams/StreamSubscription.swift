@@ -1,3 +1,4 @@
+import RivuletBase
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletSessions
@@ -15,8 +16,12 @@ struct StreamSubscription: Sendable {
     ///
     /// Nothing is resumed from it, but the stream ends if the session of this cursor was deleted.
     var stood: String?
+    /// The reason for which the stream's next event has to be a reset; nil if that may be a snapshot.
+    var reason: ResetReason?
     /// True if missed changes are sent version by version rather than merged.
     var resumesAll = false
+    /// True if the caller's permissions leave out a part of the paths for which the client asked.
+    var isMasked = false
     /// True if the stream is compressed.
     var isCompressed = false
 }

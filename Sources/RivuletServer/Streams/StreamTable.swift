@@ -1,5 +1,5 @@
 import DequeModule
-import RivuletAuth
+import RivuletBase
 import RivuletEventLoop
 import RivuletJSON
 import RivuletSessions
@@ -14,10 +14,10 @@ final class OpenStream {
         let token: UInt64
         /// The time of its start, in milliseconds since 1970.
         let opened: Int64
-        /// The time of its `bye`, in milliseconds of the loop's clock.
+        /// The end of its lifetime, in milliseconds of the loop's clock.
         let expires: UInt64
-        /// Its caller; nil on a server that asks for no credentials.
-        let identity: Identity?
+        /// The credential of its caller; nil on a server that asks for no credentials.
+        let credential: StreamCredential?
         /// Its place in the counts of its caller; nil without limits.
         var seat: StreamSeat?
         /// True if its body is compressed with gzip.
@@ -33,13 +33,21 @@ final class OpenStream {
         let cursor: String
         /// True if it has received nothing of its paths, because `cursor` belongs to other paths.
         let isRepathed: Bool
+        /// The reason for which its next event has to be a reset; nil if that may be a snapshot.
+        let reason: ResetReason?
         /// True if it has received a part of its missed changes version by version, and must get the rest in the same
         /// way.
         let isPaging: Bool
 
-        fileprivate init(_ state: SubscriberState, at cursor: String, isRepathed: Bool = false, isPaging: Bool = false)
-        {
+        fileprivate init(
+            _ state: SubscriberState,
+            at cursor: String,
+            isRepathed: Bool = false,
+            because reason: ResetReason? = nil,
+            isPaging: Bool = false
+        ) {
             (self.state, self.cursor, self.isRepathed, self.isPaging) = (state, cursor, isRepathed, isPaging)
+            self.reason = reason
         }
     }
 
@@ -244,10 +252,13 @@ struct StreamTable {
 
     /// Moves a stream to another source; the stream is in no group until the new source adds it to a group.
     ///
+    /// With a reason, the stream's next event is a reset.
+    ///
     /// - Returns: The group that the stream left, if it was in one, and the next action.
     mutating func retarget(
         _ stream: OpenStream,
         to source: StreamSource,
+        because reason: ResetReason? = nil,
         now: UInt64
     ) -> (leaver: Leaver?, action: SubscriberState.Action) {
         var state = stream.state
@@ -255,7 +266,7 @@ struct StreamTable {
         let leaver = takeOut(stream, as: state)
         let cursor = stream.outside?.cursor ?? ""
         stream.group = unjoined(source, stream.facts, now)
-        stream.outside = OpenStream.Outside(state, at: cursor, isRepathed: true)
+        stream.outside = OpenStream.Outside(state, at: cursor, isRepathed: true, because: reason)
         return (leaver, action)
     }
 

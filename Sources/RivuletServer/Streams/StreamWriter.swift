@@ -112,6 +112,20 @@ struct StreamWriter {
         return (writeParts(own, parts.map(\.blocks), behind: head, to: id, facts), tally)
     }
 
+    /// Writes an event to one stream that has taken everything before it.
+    ///
+    /// - Returns: The outcome, and the tally of the text of a compressed stream.
+    func write(
+        _ event: StreamEvent,
+        to id: ConnectionID,
+        _ facts: OpenStream.Facts
+    ) -> (outcome: WriteOutcome, text: GzipTally?) {
+        var text: [UInt8] = []
+        event.append(to: &text)
+        let body = StreamText(text, account: core.context.heldBytes)
+        return write(FirstEvents(head: [], body: [body], start: .merged), named: "", behind: nil, to: id, facts)
+    }
+
     /// Answers 200 with a stream that has a single `bye`, because a browser does not reconnect after any other status.
     ///
     /// Source: <Documentation/HTTP.md#change-streams>.

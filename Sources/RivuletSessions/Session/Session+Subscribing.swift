@@ -12,12 +12,15 @@ extension Session {
         }
         let subscriber = Subscriber(request: request, key: StreamGroupKey(request.topic))
         guard let text = request.resume else {
-            return begin(subscriber)
+            return begin(subscriber, because: request.reason)
         }
         guard let cursor = Cursor(text) else { return reset(subscriber, .unknownCursor) }
         // An EventSource reconnects with the URL with which it was opened, even if the paths of its stream have changed
         // since.
-        guard subscriber.key.suits(cursor) else { return reset(subscriber, .pathsChanged) }
+        guard subscriber.key.suits(cursor), !request.isMasked || cursor.paths != nil else {
+            // A cursor that names no paths may be of a time when the caller could read more.
+            return reset(subscriber, request.isMasked ? .permissionsChanged : .pathsChanged)
+        }
         resume(subscriber, from: cursor)
     }
 

@@ -9,18 +9,19 @@ package final class StreamEvent: Sendable {
     ///
     /// Source: <Documentation/HTTP.md#events-of-a-stream>.
     package enum Name: String, Sendable {
-        case snapshot, change, reset, bye
+        case snapshot, change, reset, auth, bye
     }
 
     /// The reason why a stream ends.
     package enum ByeReason: String, CaseIterable, Sendable {
         case deleted, draining, expired, limit, revoked, slow, unavailable
+        case unauthorized
         case tokenExpired = "token-expired"
 
         /// True if the client is to reconnect.
         package var reconnects: Bool {
             switch self {
-            case .deleted, .revoked: false
+            case .deleted, .revoked, .unauthorized: false
             case .draining, .expired, .limit, .slow, .unavailable, .tokenExpired: true
             }
         }
@@ -30,7 +31,7 @@ package final class StreamEvent: Sendable {
         /// Each stream gets a random delay, so that clients do not reconnect all at once.
         var delays: ClosedRange<Int> {
             switch self {
-            case .deleted, .revoked, .tokenExpired: 0...0
+            case .deleted, .revoked, .unauthorized, .tokenExpired: 0...0
             case .expired: 0...1_000
             case .draining, .slow: 500...2_500
             case .unavailable: 2_000...5_000
@@ -40,7 +41,7 @@ package final class StreamEvent: Sendable {
     }
 
     package let name: Name
-    /// The cursor of a reader that has the event; nil for `bye`.
+    /// The cursor of a reader that has the event; nil for `auth` and `bye`.
     package let cursor: Cursor?
     /// JSON.
     package let data: [UInt8]
@@ -54,6 +55,18 @@ package final class StreamEvent: Sendable {
         self.name = name
         self.cursor = cursor
         self.data = data
+    }
+
+    /// The notice that the stream's credential ends at a time of RFC 3339, in this number of milliseconds.
+    package static func auth(expires: String, milliseconds: UInt64) -> StreamEvent {
+        var writer = JSONWriter(capacity: 64)
+        writer.beginObject()
+        writer.key("expires")
+        writer.string(expires)
+        writer.key("in")
+        writer.integer(milliseconds)
+        writer.endObject()
+        return StreamEvent(name: .auth, cursor: nil, data: writer.bytes)
     }
 
     /// A stream's last event.

@@ -1,3 +1,5 @@
+package import RivuletBase
+
 /// Identifies a subscriber's connection on its event loop.
 package struct StreamID: Hashable, Sendable {
     /// The index of the loop that the connection lives on.
@@ -30,8 +32,12 @@ package struct StreamRequest: Sendable {
     ///
     /// The stream does not resume there, but it ends if the session of that cursor was deleted.
     package let stood: String?
+    /// The reason for which a stream without `resume` begins with a reset; nil if it begins with a snapshot.
+    package let reason: ResetReason?
     /// True if missed changes are sent version by version; false if they are merged.
     package let resumesAll: Bool
+    /// True if the caller's permissions leave out a part of the paths for which the client asked.
+    package let isMasked: Bool
     /// True if the stream is compressed.
     package let isCompressed: Bool
 
@@ -40,14 +46,18 @@ package struct StreamRequest: Sendable {
         topic: StreamTopic,
         resume: String?,
         stood: String? = nil,
+        reason: ResetReason? = nil,
         resumesAll: Bool = false,
+        isMasked: Bool = false,
         isCompressed: Bool = false
     ) {
         self.stream = stream
         self.topic = topic
         self.resume = resume
         self.stood = stood
+        self.reason = reason
         self.resumesAll = resumesAll
+        self.isMasked = isMasked
         self.isCompressed = isCompressed
     }
 }

@@ -116,7 +116,7 @@ def test_an_answer_satisfies_its_schema(document, session):
 def test_the_data_of_stream_events_satisfies_the_schemas(document, session):
     operation = document["paths"]["/v1/apps/counter/sessions/{session}/changes"]["get"]
     events = operation["responses"]["200"]["content"]["text/event-stream"]["x-rivulet-events"]
-    assert set(events) == {"snapshot", "change", "reset", "bye"}
+    assert set(events) == {"snapshot", "change", "reset", "auth", "bye"}
     stream = session.stream("/p/count", last_event_id="nonsense")
     received = [stream.expect("reset")]
     session.dispatch("increment")

@@ -96,7 +96,7 @@ struct Streams {
             token: 1,
             opened: 0,
             expires: 1_000,
-            identity: nil,
+            credential: nil,
             isCompressed: isCompressed,
             isChunked: isChunked
         )

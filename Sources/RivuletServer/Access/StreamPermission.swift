@@ -1,0 +1,61 @@
+import RivuletAccess
+import RivuletAuth
+import RivuletSessions
+
+/// The part of a stream's source that a caller may watch, compared with the part that the stream has.
+enum StreamPermission {
+    case same
+    /// The stream has to get this topic; true if the permissions leave out a part of what the client asked for.
+    case other(StreamTopic, isMasked: Bool)
+    /// Nothing, for this reason.
+    case nothing(Problem)
+}
+
+extension ServerContext {
+    /// Decides about an open stream again.
+    ///
+    /// `asked` is the topic for which its client asked; nil if the stream has all of it.
+    func permission(of identity: Identity, for source: StreamSource, asked: StreamTopic?) -> StreamPermission {
+        do throws(Problem) {
+            switch source {
+            case .session(let key, let topic):
+                return try permission(of: identity, for: key, topic, asked: asked ?? topic)
+            case .shared(let key):
+                try checkStream(of: identity, key)
+                return .same
+            }
+        } catch {
+            return .nothing(error)
+        }
+    }
+
+    private func permission(
+        of identity: Identity,
+        for key: SessionKey,
+        _ topic: StreamTopic,
+        asked: StreamTopic
+    ) throws(Problem) -> StreamPermission {
+        let permit = Permit.limited(CallerPermit(identity, access: access(of: identity, to: key)))
+        if let view = topic.view {
+            _ = try permit.views(named: view, of: key)
+            return .same
+        }
+        let pathsMax = options.sessionLimits.pathsPerStreamMax
+        let (granted, isMasked) = try permit.topic(asked, of: key, pathsMax: pathsMax)
+        guard PathSet(granted.paths) != PathSet(topic.paths) else { return .same }
+        return .other(granted, isMasked: isMasked)
+    }
+
+    private func checkStream(of identity: Identity, _ key: SharedKey) throws(Problem) {
+        let grants = identity.grants
+        switch key.kind {
+        case .store:
+            // All streams of a store share their events, so a caller that may read some items only gets none.
+            guard grants.store(key.name, of: key.app, for: .read)?.isAll != true else { return }
+            throw .denied(identity.caller, Need(.read, app: key.app, store: key.name))
+        case .value:
+            guard !grants.value(key.name, of: key.app, for: .read) else { return }
+            throw .denied(identity.caller, Need(.read, app: key.app, value: key.name))
+        }
+    }
+}

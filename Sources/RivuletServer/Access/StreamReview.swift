@@ -1,0 +1,77 @@
+import RivuletAuth
+import RivuletBase
+import RivuletEventLoop
+import RivuletSessions
+
+/// Keeps the streams of one loop within the permissions of their callers.
+///
+/// A stream is decided when it opens, when its credential is renewed, and after a revocation; never for an event.
+final class StreamReview {
+    private let core: LoopCore
+    private let connections: ConnectionDriver
+    private let streams: StreamDriver
+    /// The search for streams of revoked credentials.
+    private var pass = StreamPass()
+
+    init(_ core: LoopCore, _ connections: ConnectionDriver, _ streams: StreamDriver) {
+        (self.core, self.connections, self.streams) = (core, connections, streams)
+    }
+
+    // MARK: - Revocations
+
+    /// Ends the streams of revoked credentials, a few at a time; called after each revocation.
+    func endRevoked() {
+        if pass.change() { continuePass() }
+    }
+
+    private func continuePass() {
+        let ids = pass.next { streams.ids }
+        for id in ids {
+            guard let connection = connections[id], let credential = connection.stream?.facts.credential,
+                core.context.isRevoked(credential.identity)
+            else { continue }
+            streams.close(connection, because: .revoked)
+        }
+        guard !ids.isEmpty || pass.isDue else { return }
+        core.loop.schedule(after: .milliseconds(1)) { [self] in continuePass() }
+    }
+
+    // MARK: - Renewals
+
+    /// Gives a stream a newer credential of its caller, and the paths that this credential grants.
+    ///
+    /// - Throws: 403 if it grants nothing of the stream, which ends then.
+    func renew(_ connection: ClientConnection, with identity: Identity) throws(Problem) {
+        guard let stream = connection.stream, let credential = stream.facts.credential else { return }
+        credential.renew(identity, now: core.loop.nowMilliseconds)
+        try decide(stream, of: credential, on: connection)
+        streams.didRenew(connection)
+    }
+
+    /// Decides about a stream again, and gives it other paths or ends it.
+    private func decide(
+        _ stream: OpenStream,
+        of credential: StreamCredential,
+        on connection: ClientConnection
+    ) throws(Problem) {
+        let source = stream.group.source
+        switch core.context.permission(of: credential.identity, for: source, asked: credential.asked) {
+        case .same: break
+        case .other(let topic, let isMasked):
+            guard case .session(let key, let former) = source else { return }
+            credential.asked = isMasked ? credential.asked ?? former : nil
+            streams.watch(topic, of: key, on: connection, because: .permissionsChanged)
+        case .nothing(let problem):
+            streams.close(connection, because: .unauthorized)
+            throw problem
+        }
+    }
+}
+
+extension ServerContext {
+    /// True if the credential of a caller is revoked.
+    func isRevoked(_ identity: Identity) -> Bool {
+        guard let principal = identity.principal, let revocations else { return false }
+        return revocations.covers(principal)
+    }
+}
