@@ -11,7 +11,7 @@ struct CredentialOptions: ParsableArguments {
     @Option(help: "The algorithm of the key file: HS256, RS256, PS256, ES256, ES384 or EdDSA. PEM needs one.")
     var jwtAlg: String?
 
-    @Option(help: "A file with a JSON Web Key Set. It needs --issuer and --audience. (default: none)")
+    @Option(help: "A JSON Web Key Set: a file, or an https URL. It needs --issuer and --audience. (default: none)")
     var jwks: String?
 
     @Option(help: "A file of several issuers with their keys; instead of --jwt-key-file and --jwks. (default: none)")
@@ -66,5 +66,6 @@ struct CredentialOptions: ParsableArguments {
             files.audiences = [url]
         }
         options.credentials = files
+        options.keySource = CurlKeySource()
     }
 }

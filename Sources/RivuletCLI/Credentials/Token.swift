@@ -136,7 +136,7 @@ struct Token: ParsableCommand {
             guard let files = options.credentials else {
                 return print("not verified: give a server's keys with --jwt-key-file, --jwks, --auth or --api-keys")
             }
-            let authenticator = try files.authenticator()
+            let authenticator = try files.authenticator(keySource: options.keySource)
             do throws(CredentialRefusal) {
                 let identity = try authenticator.identify(credential, at: now)
                 print("grants")

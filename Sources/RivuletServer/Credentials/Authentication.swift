@@ -27,18 +27,28 @@ final class Authentication: Sendable {
     private let files: CredentialFiles
     private let secret: SymmetricKey
     private let logger: Logger
+    private let remote: RemoteKeySets?
     private let state: Mutex<Files>
     private let current: Mutex<Authenticator>
     private let generationNumber = Atomic<UInt64>(0)
 
-    /// Reads the files.
+    /// Reads the files, and fetches the key sets of URLs.
     ///
-    /// - Throws: a `ServerError` that names the file and the remedy.
-    init(_ files: CredentialFiles, secret: SymmetricKey, logger: Logger) throws(ServerError) {
+    /// - Throws: a `ServerError` that names the file or the URL, and the remedy.
+    init(
+        _ files: CredentialFiles,
+        keySource: (any KeySource)?,
+        secret: SymmetricKey,
+        logger: Logger
+    ) throws(ServerError) {
         (self.files, self.secret, self.logger) = (files, secret, logger)
+        let urls = files.urls
+        remote = try urls.first.map { url throws(ServerError) in
+            RemoteKeySets(try CredentialFiles.source(keySource, of: url), logger: logger)
+        }
         // The stamps come first: a file that changes while it is read is read again.
         state = Mutex(Files(stamps: Self.stamps(files), looked: WallClock.milliseconds()))
-        current = Mutex(try files.read(secret: secret))
+        current = Mutex(try Self.read(files, secret, remote))
     }
 
     /// The number of replacements so far.
@@ -50,11 +60,39 @@ final class Authentication: Sendable {
         return (current.withLock { $0 }, generation)
     }
 
-    /// Reads all files again; a fault in one of them keeps all present keys and rules, and is logged.
+    private static func read(
+        _ files: CredentialFiles,
+        _ secret: SymmetricKey,
+        _ remote: RemoteKeySets?
+    ) throws(ServerError) -> Authenticator {
+        try files.read(secret: secret) { url throws(ServerError) in
+            guard let remote else {
+                throw ServerError("\(url) is a URL, and the server was started without one; restart it to use the URL")
+            }
+            return try remote.document(at: url)
+        }
+    }
+
+    /// Starts the thread that fetches key sets, if there is one of a URL.
+    ///
+    /// - Throws: a `LoopError` if the system cannot create a thread.
+    func start() throws {
+        try remote?.start { [self] in readAgain() }
+    }
+
+    /// Ends the thread.
+    func stop() { remote?.stop() }
+
+    /// Reads all files again: at once, or soon on the thread that fetches key sets, because it may fetch a new one.
     func reload() {
+        if let remote { remote.reloadSoon() } else { readAgain() }
+    }
+
+    /// Reads all files again; a fault in one of them keeps all present keys and rules, and is logged.
+    private func readAgain() {
         state.withLock { $0 = Files(stamps: Self.stamps(files), looked: WallClock.milliseconds()) }
         do throws(ServerError) {
-            let authenticator = try files.read(secret: secret)
+            let authenticator = try Self.read(files, secret, remote)
             current.withLock { $0 = authenticator }
             generationNumber.add(1, ordering: .releasing)
             logger.notice(
@@ -71,6 +109,7 @@ final class Authentication: Sendable {
     /// `isUrgent` is true for a token with an unknown key.
     @discardableResult
     func lookForChanges(isUrgent: Bool = false) -> Bool {
+        if isUrgent { remote?.fetchSoon() }
         let now = WallClock.milliseconds()
         let stamps: [FileStamp?]? = state.withLock { state in
             let interval = isUrgent ? Self.unknownKeyInterval : Self.lookInterval

@@ -6,30 +6,60 @@ extension CredentialFiles {
     /// The paths of the files, with the key files that the file of issuers names now.
     var paths: [String] {
         let own = [jwtKeyFile, keySet, issuerFile, apiKeys, policy].compactMap(\.self)
-        guard let issuerFile else { return own }
+        return (own + issuerSources).filter { !KeySetURL.isURL($0) }
+    }
+
+    /// The URLs of key sets.
+    var urls: [String] { ([keySet].compactMap(\.self) + issuerSources).filter(KeySetURL.isURL) }
+
+    /// The paths and URLs that the file of issuers names now; empty for a broken file, whose reading has the fault.
+    private var issuerSources: [String] {
+        guard let issuerFile else { return [] }
         do throws(ServerError) {
-            return own + (try described(in: issuerFile).map { location(of: $0.source, in: issuerFile) })
+            return try described(in: issuerFile).map { location(of: $0.source, in: issuerFile) }
         } catch {
-            // The reading of the files reports the fault.
-            return own
+            return []
         }
     }
+
+    /// Returns the key set at a URL; nil leaves the issuer out.
+    typealias KeySets = (_ url: String) throws(ServerError) -> [UInt8]?
 
     /// Reads all files, for a command that decides as a server would.
     ///
     /// Names of callers differ from those of the server, which has a secret of its own.
     ///
     /// - Throws: a `ServerError` of one line, with the file and the remedy.
-    package func authenticator() throws(ServerError) -> Authenticator {
-        try read(secret: SymmetricKey(size: .bits256))
+    package func authenticator(keySource: (any KeySource)?) throws(ServerError) -> Authenticator {
+        try read(secret: SymmetricKey(size: .bits256)) { url throws(ServerError) in
+            try RemoteKeySets.fetch(url, from: try Self.source(keySource, of: url))
+        }
+    }
+
+    /// Reads all files, and fetches no key set.
+    ///
+    /// - Throws: a `ServerError` of one line, with the file and the remedy.
+    func check(keySource: (any KeySource)?) throws(ServerError) {
+        _ = try read(secret: SymmetricKey(size: .bits256)) { url throws(ServerError) in
+            try KeySetURL.check(url)
+            _ = try Self.source(keySource, of: url)
+            return nil
+        }
+    }
+
+    static func source(_ source: (any KeySource)?, of url: String) throws(ServerError) -> any KeySource {
+        guard let source else {
+            throw ServerError("the key set \(url) is a URL, and ServerOptions.keySource is nil; set it, or name a file")
+        }
+        return source
     }
 
     /// Reads all files.
     ///
     /// - Throws: a `ServerError` of one line, with the file and the remedy.
-    func read(secret: SymmetricKey) throws(ServerError) -> Authenticator {
+    func read(secret: SymmetricKey, keySets: KeySets) throws(ServerError) -> Authenticator {
         try checkSources()
-        let issuers = try issuers()
+        let issuers = try issuers(keySets)
         let keys = try apiKeys.map { path throws(ServerError) in
             try Self.parsed(path, isSecret: true) { bytes throws(AuthConfigurationError) in
                 try APIKeyFile(parsing: bytes)
@@ -75,11 +105,12 @@ extension CredentialFiles {
     }
 
     /// The issuers of the tokens; empty if the server takes API keys only.
-    private func issuers() throws(ServerError) -> [TokenIssuer] {
-        if let issuerFile { return try issuers(in: issuerFile) }
+    private func issuers(_ keySets: KeySets) throws(ServerError) -> [TokenIssuer] {
+        if let issuerFile { return try issuers(in: issuerFile, keySets) }
         guard let path = jwtKeyFile ?? keySet else { return [] }
         let algorithm = try Self.algorithm(named: jwtAlgorithm)
-        let keys = try keySet == nil ? Self.key(path, algorithm) : Self.keySet(path, algorithm)
+        let found = try keySet == nil ? Self.key(path, algorithm) : Self.keySet(path, algorithm, keySets)
+        guard let keys = found else { return [] }
         do throws(AuthConfigurationError) {
             let issuer = try TokenIssuer(
                 name: issuer,
@@ -101,15 +132,16 @@ extension CredentialFiles {
         }
     }
 
-    private func issuers(in path: String) throws(ServerError) -> [TokenIssuer] {
+    private func issuers(in path: String, _ keySets: KeySets) throws(ServerError) -> [TokenIssuer] {
         var issuers: [TokenIssuer] = []
         for description in try described(in: path) {
             let location = location(of: description.source, in: path)
-            let keys =
+            let found =
                 switch description.source {
                 case .keyFile(_, let algorithm): try Self.key(location, algorithm)
-                case .keySet(_, let algorithm): try Self.keySet(location, algorithm)
+                case .keySet(_, let algorithm): try Self.keySet(location, algorithm, keySets)
                 }
+            guard let keys = found else { continue }
             do throws(AuthConfigurationError) {
                 issuers.append(try description.issuer(keys: keys))
             } catch {
@@ -126,20 +158,33 @@ extension CredentialFiles {
             case .keyFile(let path, _): path
             case .keySet(let path, _): path
             }
-        guard !named.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return named }
+        guard !named.hasPrefix("/"), !KeySetURL.isURL(named), let slash = path.lastIndex(of: "/") else { return named }
         return path[...slash] + named
     }
 
     // MARK: - Keys
 
-    private static func key(_ path: String, _ algorithm: SignatureAlgorithm?) throws(ServerError) -> KeySet {
+    private static func key(_ path: String, _ algorithm: SignatureAlgorithm?) throws(ServerError) -> KeySet? {
         try parsed(path, isSecret: true) { bytes throws(AuthConfigurationError) in
             try KeySet(keyFile: bytes, algorithm: algorithm)
         }
     }
 
-    private static func keySet(_ path: String, _ algorithm: SignatureAlgorithm?) throws(ServerError) -> KeySet {
-        try parsed(path) { bytes throws(AuthConfigurationError) in
+    /// The keys of a file or of a URL.
+    private static func keySet(
+        _ path: String,
+        _ algorithm: SignatureAlgorithm?,
+        _ keySets: KeySets
+    ) throws(ServerError) -> KeySet? {
+        if KeySetURL.isURL(path) {
+            guard let document = try keySets(path) else { return nil }
+            do throws(AuthConfigurationError) {
+                return try KeySet(jwks: document, rsaAlgorithm: algorithm ?? .rs256, skipsFaults: true)
+            } catch {
+                throw ServerError("\(path): \(error)")
+            }
+        }
+        return try parsed(path) { bytes throws(AuthConfigurationError) in
             try KeySet(jwks: bytes, rsaAlgorithm: algorithm ?? .rs256)
         }
     }

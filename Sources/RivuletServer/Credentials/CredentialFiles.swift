@@ -7,7 +7,7 @@ public struct CredentialFiles: Hashable, Sendable {
     public var jwtKeyFile: String?
     /// The algorithm of the key file: HS256, RS256, PS256, ES256, ES384 or EdDSA; a PEM file needs one.
     public var jwtAlgorithm: String?
-    /// A file with a JSON Web Key Set; RFC 7517 section 5.
+    /// A JSON Web Key Set: a file, or an https URL that ``ServerOptions/keySource`` fetches; RFC 7517 section 5.
     public var keySet: String?
     /// A file of several issuers, each with its keys, audiences and types, in place of a key file or a key set.
     public var issuerFile: String?

@@ -123,7 +123,7 @@ final class ServerContext: Sendable {
         fingerprints = RequestFingerprints(secret, older: options.olderSecretKey)
         let callerSecret = secret.derived(for: "name of a caller")
         authentication = try options.credentials.map { files throws(ServerError) in
-            try Authentication(files, secret: callerSecret, logger: logger)
+            try Authentication(files, keySource: options.keySource, secret: callerSecret, logger: logger)
         }
         revocations = authentication.map { _ in RevocationList(in: storage as? any ItemStorage, logger: logger) }
         limits = try SharedLimits(options.rateLimits, hasCredentials: authentication != nil, logger: logger)

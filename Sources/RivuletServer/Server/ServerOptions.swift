@@ -52,6 +52,11 @@ public struct ServerOptions: Sendable {
     public var access: ServerAccess
     /// The files with the keys and rules for callers; nil if the server asks no client for a credential.
     public var credentials: CredentialFiles?
+    /// Fetches the key sets of ``credentials`` that are URLs; nil if each of them is a file.
+    ///
+    /// A set is fetched when the server starts, every 15 minutes, and after a token with an unknown key, at most once
+    /// a minute. The last good set stays in use for a day.
+    public var keySource: (any KeySource)?
     /// The limits on the rates, streams and connections of callers and addresses.
     public var rateLimits: RateLimits
     /// The hosts that requests may name: `a.example`, or `.b.example` for all subdomains.
@@ -94,6 +99,7 @@ public struct ServerOptions: Sendable {
         hasSecureCookies: Bool = false,
         access: ServerAccess = .protected,
         credentials: CredentialFiles? = nil,
+        keySource: (any KeySource)? = nil,
         rateLimits: RateLimits = .automatic,
         allowedHosts: [String] = [],
         allowedOrigins: [String] = [],
@@ -114,6 +120,7 @@ public struct ServerOptions: Sendable {
         self.hasSecureCookies = hasSecureCookies
         self.access = access
         self.credentials = credentials
+        self.keySource = keySource
         self.rateLimits = rateLimits
         self.allowedHosts = allowedHosts
         self.allowedOrigins = allowedOrigins
@@ -141,7 +148,7 @@ public struct ServerOptions: Sendable {
         _ = try Doors(self, machineName: "")
         try ServerListener.check(listeners)
         try access.check(host: tcpHost, publicURL: publicURL, hasCredentials: credentials != nil)
-        _ = try credentials?.authenticator()
+        try credentials?.check(keySource: keySource)
         _ = try rateLimits.rules(hasCredentials: credentials != nil)
         _ = try PagePolicy.fields(contentSecurityPolicy)
         if let publicFolder { try FileStamp.checkFolder(publicFolder) }

@@ -145,6 +145,7 @@ public final class StateServer: Sendable {
         do {
             try onSignals(of: loops[0], servers, listeners, context)
             for loop in loops.dropFirst() { threads.append(try LoopThread(running: loop)) }
+            try context.authentication?.start()
         } catch {
             loops[0].stopListening()
             for loop in loops.dropFirst() { loop.post { loop.stop() } }
@@ -160,6 +161,7 @@ public final class StateServer: Sendable {
         loops[0].run()
         for thread in threads { thread.join() }
         watch?.stop()
+        context.authentication?.stop()
     }
 
     private func logStart(at addresses: [String], _ context: ServerContext) {
