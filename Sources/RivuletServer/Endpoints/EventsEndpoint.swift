@@ -79,7 +79,9 @@ struct EventsEndpoint {
         server.ask(key, of: app, for: exchange) { session, responder in
             session.readLog(after: after, limit: limit, masked: mask) { result in
                 responder.send(result) { page in
-                    Self.response(of: page, of: key, limit: limit, areLines: type == Self.jsonLines)
+                    var response = Self.response(of: page, of: key, limit: limit, areLines: type == Self.jsonLines)
+                    if !mask.isAll { response.fields.append(Response.isMasked) }
+                    return response
                 }
             }
         }

@@ -85,7 +85,8 @@ struct HistoryEndpoint {
                         isStrict: isStrict,
                         owner: owner,
                         isPost: true,
-                        creator: creator
+                        creator: creator,
+                        showsExisting: false
                     )
                     responder.server.ask(target, of: app, for: responder.exchange, creation)
                 }

@@ -62,7 +62,8 @@ struct SessionEndpoint {
             isStrict: isStrict,
             owner: permit.caller?.owner,
             isPost: id == nil,
-            creator: server.creator(request, permit, exchange)
+            creator: server.creator(request, permit, exchange),
+            showsExisting: permit.access.allows(.read)
         )
         server.ask(key, of: app, for: exchange, creation)
     }

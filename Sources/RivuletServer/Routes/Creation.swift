@@ -13,6 +13,8 @@ struct Creation: SessionAct {
     let isPost: Bool
     /// The caller to which the session counts; nil without limits.
     let creator: LimitKey?
+    /// True if the caller may see the description of an existing session.
+    let showsExisting: Bool
 
     func act(on session: Session, _ responder: Responder) {
         let charge: CreationCharge?
@@ -30,7 +32,8 @@ struct Creation: SessionAct {
     private func response(to answer: CreateAnswer) -> Result<Response, SessionError> {
         switch answer {
         case .existed(let info):
-            return isPost ? .failure(.exists(info.key)) : .success(.json(info.json()))
+            guard !isPost else { return .failure(.exists(info.key)) }
+            return .success(showsExisting ? .json(info.json()) : Response(.noContent))
         case .created(let info, let coerced):
             let location = HTTPField("Location", "/v1/apps/\(info.key.app)/sessions/\(info.key.id)")
             return .success(.json(info.json(coerced: coerced), status: .created, fields: [location]))

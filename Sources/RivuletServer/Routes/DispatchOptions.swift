@@ -19,7 +19,13 @@ struct DispatchOptions: Sendable {
     var creator: LimitKey?
     /// The action and options of the request, without its body; an idempotency key is valid for one action and body
     /// only.
-    private var action: String { "\(name) strict=\(isStrict)" }
+    ///
+    /// The answer has the part of the state that the caller may read, so the name of this part is an option too: a
+    /// credential of the same caller that grants less gets no answer of the wider one.
+    private var action: String {
+        let mask = sender.map { $0.reads.isAll ? "" : " mask=\($0.reads.name)" } ?? ""
+        return "\(name) strict=\(isStrict)\(mask)"
+    }
     /// The action without the options.
     private let name: String
 

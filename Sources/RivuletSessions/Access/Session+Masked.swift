@@ -111,12 +111,17 @@ extension LogPage {
 extension StateChange {
     /// The granted part of the change; nil if there is none.
     ///
-    /// A change of a value that contains granted values has these alone.
+    /// A change of a value that contains granted values has these alone. The position of an element is left out if
+    /// elements before it may be hidden.
     func masked(by mask: PathMask) -> StateChange? {
         guard let pointer = try? JSONPointer(parsing: path), mask.intersects(pointer) else { return nil }
-        guard !mask.grants(pointer), let value else { return self }
-        guard let pruned = mask.prunedElement(value, at: pointer) else { return nil }
         var change = self
+        if index != nil, !mask.showsEveryElement(of: JSONPointer(tokens: pointer.tokens.dropLast())) {
+            guard operation != .move else { return nil }
+            change.index = nil
+        }
+        guard !mask.grants(pointer), let value else { return change }
+        guard let pruned = mask.prunedElement(value, at: pointer) else { return nil }
         (change.value, change.durableValue) = (pruned, durableValue.flatMap { mask.prunedElement($0, at: pointer) })
         return change
     }
@@ -134,6 +139,16 @@ extension [Coercion] {
 }
 
 extension PathMask {
+    /// True if a part of each element of a collection is granted, so that their positions are no secret.
+    fileprivate func showsEveryElement(of collection: JSONPointer) -> Bool {
+        let depth = collection.tokens.count
+        return paths.contains { path in
+            guard path.tokens.count > depth else { return grants(collection) }
+            return path.tokens[depth] == Self.wildcard
+                && PathMask([JSONPointer(tokens: Array(path.tokens[..<depth]))]).grants(collection)
+        }
+    }
+
     /// The granted part of a value in JSON; an element of a keyed collection keeps its `id`.
     fileprivate func prunedElement(_ json: [UInt8], at path: JSONPointer) -> [UInt8]? {
         guard let token = path.tokens.last, let value = try? JSONValue(parsing: json),

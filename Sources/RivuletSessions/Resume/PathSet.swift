@@ -1,3 +1,4 @@
+import RivuletAccess
 package import RivuletJSON
 package import RivuletObservation
 
@@ -36,18 +37,44 @@ package struct PathSet: Hashable, Sendable {
         return all.seen[0].flatMap { all.projections[$0] }.map { $0.map { all.items[$0] } } ?? []
     }
 
-    /// The concrete paths in a document, each once; the paths of a wildcard come in the document's order.
+    /// The values in a document at the concrete paths, each path once; the paths of a wildcard come in the document's
+    /// order.
     ///
-    /// A path that leads to too many paths is replaced by its part before the first wildcard.
-    func locations(in document: ReadableDocument) -> [JSONPointer] {
-        guard pointers.contains(where: { $0.tokens.contains(Self.wildcard) }) else { return pointers }
-        var told: Set<PathText> = []
-        return pointers.flatMap { path in
-            let outer = JSONPointer(tokens: Array(path.tokens.prefix(Self.outerCount(of: path.tokens))))
-            let locations =
-                outer.tokens.count == path.tokens.count ? [path] : document.locations(of: path.tokens) ?? [outer]
-            return locations.filter { told.insert(PathText($0.description)).inserted }
+    /// If a path leads to too many paths, the value at its part before the first wildcard is listed, with their values
+    /// only. No value is listed beside a whole value that contains it.
+    func values(in document: ReadableDocument) -> [(path: JSONPointer, json: [UInt8])] {
+        var values: [(path: JSONPointer, json: [UInt8])] = []
+        guard pointers.contains(where: { $0.tokens.contains(Self.wildcard) }) else {
+            for path in pointers {
+                if let json = document.json(path) { values.append((path, json)) }
+            }
+            return values
         }
+        let listed: [(outer: JSONPointer, locations: [JSONPointer]?)] = pointers.map { path in
+            let outer = Self.outer(of: path)
+            return (outer, outer == path ? [path] : document.locations(of: path.tokens))
+        }
+        let whole = listed.flatMap { $0.locations ?? [] }
+        var told: Set<PathText> = []
+        for (outer, locations) in listed {
+            for path in locations ?? [outer] where told.insert(PathText(path.description)).inserted {
+                guard let json = document.json(path) else { continue }
+                if locations != nil {
+                    values.append((path, json))
+                } else if !whole.contains(where: { $0.isPrefix(of: outer) }),
+                    let pruned = PathMask(pointers).pruned(json, at: outer)
+                {
+                    // The mask is of all paths, because several of them may lead into the same value.
+                    values.append((outer, pruned))
+                }
+            }
+        }
+        return values
+    }
+
+    /// The part of a path before its first wildcard.
+    private static func outer(of path: JSONPointer) -> JSONPointer {
+        JSONPointer(tokens: Array(path.tokens.prefix(outerCount(of: path.tokens))))
     }
 
     /// The paths, divided into sets without nested paths.
@@ -76,7 +103,7 @@ package struct PathSet: Hashable, Sendable {
     static let wildcard = "*"
     /// The most concrete paths that are sent one by one for one path with wildcards.
     ///
-    /// If there are more, the node that contains them is sent.
+    /// If there are more, the node that contains them is sent, with their values only.
     package static let wildcardLocationsMax = 4_096
     /// The most bytes of the texts of the concrete paths that are sent one by one for one path with wildcards.
     package static let wildcardPathBytesMax = 1_048_576

@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletJSON
 import RivuletObservation
 
@@ -79,15 +80,47 @@ struct FanOutPlan<Watcher: Hashable & Sendable> {
         visits += match.visits
         addWhole(change, match.whole)
         guard change.operation != .move, !match.parts.isEmpty else { return }
-        for (path, part) in locations(of: match.parts, below: tokens) {
-            guard let index = difference(at: path, like: change) else { continue }
-            var watchers = trie.watchers(of: part)
-            if path.tokens.count == tokens.count {
-                // A wildcard with too many paths becomes one change of the whole value, which watchers of that value
-                // have already.
-                for match in match.whole { watchers.subtract(trie.watchers(of: match.id)) }
+        let locations = locations(of: match.parts, below: tokens)
+        var containers: Set<PathText> = []
+        for location in locations {
+            guard location.pattern != nil else {
+                if let index = difference(at: location.path, like: change) {
+                    give(index, to: trie.watchers(of: location.part))
+                }
+                continue
             }
-            give(index, to: watchers)
+            guard containers.insert(PathText(location.path.description)).inserted else { continue }
+            var outer = match.whole.reduce(into: Set<Watcher>()) { $0.formUnion(trie.watchers(of: $1.id)) }
+            for other in locations where other.pattern == nil && other.path.isPrefix(of: location.path) {
+                outer.formUnion(trie.watchers(of: other.part))
+            }
+            addContainer(at: location.path, of: locations, for: change, without: outer)
+        }
+    }
+
+    /// Gives a value in place of too many values within it.
+    ///
+    /// The value has only the parts that a watcher's own patterns lead to: a watcher may be allowed to see nothing
+    /// else. Watchers in `outer` get a whole value that contains it.
+    private mutating func addContainer(
+        at path: JSONPointer,
+        of locations: [Location],
+        for change: StateChange,
+        without outer: Set<Watcher>
+    ) {
+        var patterns: [Watcher: [JSONPointer]] = [:]
+        for location in locations where location.path == path {
+            guard let pattern = location.pattern else { continue }
+            for watcher in trie.watchers(of: location.part).subtracting(outer) {
+                patterns[watcher, default: []].append(pattern)
+            }
+        }
+        for (wanted, watchers) in Dictionary(grouping: patterns.keys, by: { patterns[$0] ?? [] }) {
+            let mask = PathMask(wanted)
+            let before = old.json(path).flatMap { mask.pruned($0, at: path) }
+            let after = new.json(path).flatMap { mask.pruned($0, at: path) }
+            guard before != after else { continue }
+            give(append(.difference(at: path.description, before, after, like: change)), to: Set(watchers))
         }
     }
 
@@ -141,21 +174,31 @@ struct FanOutPlan<Watcher: Hashable & Sendable> {
         return items.count - 1
     }
 
+    /// A place below a change, and the watched path that leads to it.
+    private struct Location {
+        let path: JSONPointer
+        let part: PathTrie<Watcher>.NodeID
+        /// The watched path, if it leads to so many paths that `path` is the node that contains them; nil otherwise.
+        var pattern: JSONPointer?
+    }
+
     /// The concrete paths of watched paths below a change, each before the paths within it.
-    private func locations(
-        of parts: [PathTrie<Watcher>.NodeID],
-        below changed: [String]
-    ) -> [(path: JSONPointer, part: PathTrie<Watcher>.NodeID)] {
-        var locations: [(path: JSONPointer, part: PathTrie<Watcher>.NodeID)] = []
+    private func locations(of parts: [PathTrie<Watcher>.NodeID], below changed: [String]) -> [Location] {
+        var locations: [Location] = []
         var hasWildcard = false
         for part in parts {
             let watched = trie.tokens(of: part)
             let pattern = changed + watched[changed.count...]
             if let wildcard = watched[changed.count...].firstIndex(of: PathSet.wildcard) {
                 hasWildcard = true
-                locations += expanded(pattern, literal: changed.count, wildcard: wildcard).map { ($0, part) }
+                if let paths = expanded(pattern, literal: changed.count) {
+                    locations += paths.map { Location(path: $0, part: part) }
+                } else {
+                    let outer = JSONPointer(tokens: Array(pattern[..<wildcard]))
+                    locations.append(Location(path: outer, part: part, pattern: JSONPointer(tokens: pattern)))
+                }
             } else {
-                locations.append((JSONPointer(tokens: pattern), part))
+                locations.append(Location(path: JSONPointer(tokens: pattern), part: part))
             }
         }
         // Without wildcards the paths are in that order already, because they are ordered by text.
@@ -163,17 +206,15 @@ struct FanOutPlan<Watcher: Hashable & Sendable> {
         return locations
     }
 
-    /// The paths of a pattern before the change and after it; the removed paths come first.
-    private func expanded(_ pattern: [String], literal: Int, wildcard: Int) -> [JSONPointer] {
-        if let before = old.locations(of: pattern, literal: literal),
+    /// The paths of a pattern before the change and after it, the removed paths first; nil if there are too many for a
+    /// change each.
+    private func expanded(_ pattern: [String], literal: Int) -> [JSONPointer]? {
+        guard let before = old.locations(of: pattern, literal: literal),
             let after = new.locations(of: pattern, literal: literal)
-        {
-            let present = Set(after.map { PathText($0.description) })
-            let gone = before.filter { !present.contains(PathText($0.description)) }
-            if gone.count + after.count <= PathSet.wildcardLocationsMax { return gone + after }
-        }
-        // There are too many paths for a change each: the node that contains them is compared instead.
-        return [JSONPointer(tokens: Array(pattern[..<wildcard]))]
+        else { return nil }
+        let present = Set(after.map { PathText($0.description) })
+        let gone = before.filter { !present.contains(PathText($0.description)) }
+        return gone.count + after.count <= PathSet.wildcardLocationsMax ? gone + after : nil
     }
 
     private mutating func difference(at path: JSONPointer, like change: StateChange) -> Int? {
@@ -185,12 +226,22 @@ struct FanOutPlan<Watcher: Hashable & Sendable> {
             compared[text] = .some(nil)
             return nil
         }
-        let operation: StateChange.Operation = before == nil ? .add : after == nil ? .remove : .replace
-        let index = append(
-            StateChange(operation: operation, path: text.text, value: after, isTransient: change.isTransient)
-        )
+        let index = append(.difference(at: text.text, before, after, like: change))
         compared[text] = index
         return index
+    }
+}
+
+extension StateChange {
+    /// The change from one value to another.
+    fileprivate static func difference(
+        at path: String,
+        _ before: [UInt8]?,
+        _ after: [UInt8]?,
+        like change: StateChange
+    ) -> StateChange {
+        let operation: Operation = before == nil ? .add : after == nil ? .remove : .replace
+        return StateChange(operation: operation, path: path, value: after, isTransient: change.isTransient)
     }
 }
 

@@ -23,8 +23,7 @@ extension StreamEvent {
         }
         writer.key("values")
         writer.beginObject()
-        for path in paths.locations(in: document) {
-            guard let value = document.json(path) else { continue }
+        for (path, value) in paths.values(in: document) {
             writer.key(path.description)
             writer.raw(value)
         }

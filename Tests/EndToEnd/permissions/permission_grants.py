@@ -33,7 +33,7 @@ def grant(random: random.Random, app, sessions, ids):
     new = {"actions": actions, "app": name, "sessions": random.sample(sessions, random.choice([1, 1, 2]))}
     granted = EVERY if actions == ["*"] else set(actions)
     if granted & {"read", "history"} and random.random() < 0.7:
-        new["paths"] = [path.replace("ID", random.choice(ids)) for path in random.sample(PATHS[app], random.choice([1, 1, 2, 3]))]
+        new["paths"] = [path.replace("ID", random.choice(ids).replace("~", "~0").replace("/", "~1")) for path in random.sample(PATHS[app], random.choice([1, 1, 2, 3]))]
     if "read" in granted and VIEWS[app] and random.random() < 0.25:
         new["views"] = random.choice([["*"], VIEWS[app], ["Other"]])
     if "dispatch" in granted and random.random() < 0.5:

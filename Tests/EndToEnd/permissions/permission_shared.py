@@ -9,7 +9,7 @@ import zlib
 from harness import Connection, message
 from permission_model import ALL, Mask, leaves, matches, named
 from permission_programs import CANARY, plain
-from permission_requests import SessionProgram, quoted
+from permission_requests import SessionProgram, pattern, quoted
 
 STORE = "/v1/apps/notes/stores/notes"
 WAIT = 3.0
@@ -19,8 +19,12 @@ def pointer(path):
     return "".join("/" + ("*" if token is None else token.replace("~", "~0").replace("/", "~1")) for token in path)
 
 
+def literal(text):
+    return tuple(token.replace("~1", "/").replace("~0", "~") for token in text.split("/")[1:])
+
+
 def tokens(text):
-    return tuple(None if token == "*" else token.replace("~1", "/").replace("~0", "~") for token in text.split("/")[1:])
+    return pattern(literal(text))
 
 
 class PermissionProgram(SessionProgram):
@@ -77,7 +81,7 @@ class PermissionProgram(SessionProgram):
         view = chance.choice(["CounterView", "SummaryView"]) if chance.random() < 0.15 else None
         if view is not None:
             return self.view_stream(view, access)
-        paths = [self.path() for _ in range(chance.choice([0, 1, 1, 2, 3]))]
+        paths = [pattern(self.path()) for _ in range(chance.choice([0, 1, 1, 2, 3]))]
         if self.app != "counter" and chance.random() < 0.3:
             paths.append(("p", "todos" if self.app == "todos" else "drafts", None, "title" if self.app == "todos" else "text"))
         is_patch = len(paths) <= 1 and not any(None in path for path in paths) and chance.random() < 0.3
@@ -116,7 +120,7 @@ class PermissionProgram(SessionProgram):
         for name, data, _ in events:
             self.check_event(name, data, visible, is_patch)
         if events and events[0][0] == "snapshot" and not patched and cursor is None:
-            values = {(place.path, leaf) for path, value in events[0][1]["values"].items() for place, leaf in leaves(value, tokens(path), at_element(path, value))}
+            values = {(place.path, leaf) for path, value in events[0][1]["values"].items() for place, leaf in leaves(value, literal(path), at_element(path, value))}
             needed = {(place.path, leaf) for place, leaf in mask.leaves(before) if mask.grants(place.path)}
             later = {(place.path, leaf) for place, leaf in mask.leaves(self.truth())}
             self.expect(values == needed or self.truth() != before and (needed - values) | (values - needed) <= needed | later | values, f"the snapshot needs {needed}", events)
@@ -143,7 +147,7 @@ class PermissionProgram(SessionProgram):
             for method, body in (("PATCH", {"paths": []}), ("GET", None), ("DELETE", None)):
                 answer = self.world.ask(method, f"/v1/streams/{name}", body, fields)
                 self.expect(answer.status == (401 if other.is_anonymous else 403), f"{method} of another's stream", answer)
-        paths = [self.path() for _ in range(self.chance.choice([0, 1, 2]))]
+        paths = [pattern(self.path()) for _ in range(self.chance.choice([0, 1, 2]))]
         mask, is_narrowed = access.reads.within(paths)
         answer = self.ask("PATCH", f"/v1/streams/{name}", {"paths": [pointer(path) for path in paths]})
         if self.caller.me is None and not self.caller.allows("operate"):
@@ -188,7 +192,7 @@ class PermissionProgram(SessionProgram):
         self.expect(answer.status in (204, 400) and not answer.body, "OPTIONS", answer)
         access = self.access()
         answer = self.ask("HEAD", target)
-        if not self.is_refused(answer, access.has("read") and access.reads.meets(path)):
+        if not self.is_refused(answer, access.has("read") and access.reads.meets(pattern(path))):
             self.expect(answer.status in (200, 404), "HEAD", answer)
 
     # Stores, values and secrets.
@@ -296,4 +300,4 @@ class PermissionProgram(SessionProgram):
 
 def at_element(path, value):
     """True for an element of a keyed collection, whose id is named by the path."""
-    return isinstance(value, dict) and value.get("id") == tokens(path)[-1] if path else False
+    return isinstance(value, dict) and value.get("id") == literal(path)[-1] if path else False

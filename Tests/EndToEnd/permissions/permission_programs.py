@@ -7,13 +7,18 @@ import re
 import zlib
 
 import permission_grants as grants
-from harness import Connection
+from harness import Connection, run
 from permission_model import Caller
 from tokens import Issuer, encoded
 
 CANARY = re.compile(rb"cn[0-9a-f]{12}")
 ROLES = 40
 KEYS = 20
+
+
+def unlimited():
+    """The arguments for a server that limits no rates, if the server has such limits."""
+    return ["--rate-limits", "off"] if "--rate-limits" in run("serve", "--help").stdout else []
 
 
 class Violation(AssertionError):
@@ -52,7 +57,7 @@ class World:
         file = folder / "keys.json"
         file.write_text(json.dumps({"keys": entries}))
         file.chmod(0o600)
-        self.server = start(["--jwt-key-file", self.issuer.file, "--policy", folder / "policy.json", "--api-keys", file])
+        self.server = start(["--jwt-key-file", self.issuer.file, "--policy", folder / "policy.json", "--api-keys", file, *unlimited()])
         self.owner = self.issuer.bearer("owner", "owner")
         self.connection, self.asked = None, 0
 
@@ -126,6 +131,7 @@ class Program:
         self.tag = f"p{number}"
         self.trail, self.snapshots, self.sent, self.stored, self.cursors = [], {}, {}, {}, {}
         self.ids = [f"k-{index}" for index in range(1, 3)] + [self.canary() for _ in range(4)]
+        self.texts = self.ids + self.chance.choices([[], ["é"], ["e\u0301", "é"], ["*"], ["a~/b"], ["%2F", "0"], ["id"]], [4, 1, 1, 1, 1, 1, 1])[0]
         self.items, self.value_texts = [], []
 
     def canary(self):
@@ -139,7 +145,7 @@ class Program:
 
     def run(self, count):
         sessions = [f"{self.tag}-a", f"{self.tag}-b", f"{self.tag}-*", "*", f"{self.tag}-c", "*-a", "${me}", "x${me}", "${sub}", f"{self.tag}*a", "home"]
-        self.callers = [self.world.caller(self.chance, f"{self.number}-{index}", self.app, sessions, self.ids) for index in range(2)]
+        self.callers = [self.world.caller(self.chance, f"{self.number}-{index}", self.app, sessions, self.texts) for index in range(2)]
         self.sessions = [f"{self.tag}-a", f"{self.tag}-b", f"{self.tag}-c"] + [caller.me for caller, _ in self.callers if caller.me]
         if self.app == "notes":
             self.world.owned("DELETE", "/v1/apps/notes/stores/notes")
@@ -263,11 +269,11 @@ class Program:
             event = chance.choice([{"setCount": chance.choice([3, 50, 79, 90, 500])}, {"setStep": chance.choice([2, 50])}, {"rename": self.text()}, {"setNote": self.canary()},
                                    {"setLimits": {"warnAt": chance.choice([10, 80]), "label": self.text()}}, {"setWarnAt": 60}, "dismissWarning", "touch", "noop"])  # fmt: skip
         elif self.app == "notes":
-            ids = [draft["id"] for draft in (truth or {"p": {"drafts": []}})["p"]["drafts"]] or [chance.choice(self.ids)]
-            event = chance.choice([{"saveDraft": {"id": chance.choice(self.ids), "text": self.text()}}] * 3 + [{"select": chance.choice(ids)}, {"discardDraft": chance.choice(ids)}])
+            ids = [draft["id"] for draft in (truth or {"p": {"drafts": []}})["p"]["drafts"]] or [chance.choice(self.texts)]
+            event = chance.choice([{"saveDraft": {"id": chance.choice(self.texts), "text": self.text()}}] * 3 + [{"select": chance.choice(ids)}, {"discardDraft": chance.choice(ids)}])
         else:
             ids = [todo["id"] for todo in (truth or {"p": {"todos": []}})["p"]["todos"]]
-            new = [identifier for identifier in self.ids if identifier not in ids]
+            new = [identifier for identifier in self.texts if identifier not in ids]
             choices = [{"setFilter": chance.choice(["all", "open", "done"])}, "clearDone"]
             if ids:
                 one = chance.choice(ids)
@@ -284,6 +290,6 @@ class Program:
                  "todos": [(), ("p",), ("t",), ("p", "todos"), ("p", "filter"), ("t", "editing")], "notes": [(), ("p",), ("p", "selected"), ("p", "drafts")]}[self.app]  # fmt: skip
         if self.app != "counter" and chance.random() < 0.5:
             name, fields = ("todos", ["title", "done"]) if self.app == "todos" else ("drafts", ["text", "created"])
-            element = ("p", name, chance.choice(self.ids))
+            element = ("p", name, chance.choice(self.texts))
             return chance.choice([element, (*element, chance.choice(fields))])
         return chance.choice(paths)
