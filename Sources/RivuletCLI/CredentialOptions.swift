@@ -35,6 +35,9 @@ struct CredentialOptions: ParsableArguments {
     @Option(help: "A file with the permissions of roles and of all callers. (default: none)")
     var policy: String?
 
+    @Flag(help: "Show in each 401 why the credential was refused; for a server that only this machine reaches.")
+    var explainAuth = false
+
     /// Applies these options and their variables; the public URL must be set before.
     func apply(to options: inout ServerOptions) throws {
         var files = CredentialFiles(
@@ -53,9 +56,10 @@ struct CredentialOptions: ParsableArguments {
         case "JWT": files.needsAccessTokens = false
         case let name: throw ValidationError("--token-type is at+jwt or JWT; found \"\(name)\"")
         }
+        let explains = try explainAuth || Environment.value("EXPLAIN_AUTH", Environment.flag) ?? false
         let named = [files.jwtKeyFile, files.keySet, files.issuerFile, files.apiKeys, files.policy]
         guard named.contains(where: { $0 != nil }) else {
-            guard files == CredentialFiles() else {
+            guard files == CredentialFiles(), !explains else {
                 throw ValidationError(
                     "the options for tokens have no keys; add --jwt-key-file, --jwks, --auth or --api-keys, or leave them out"
                 )
@@ -66,6 +70,7 @@ struct CredentialOptions: ParsableArguments {
             files.audiences = [url]
         }
         options.credentials = files
+        options.explainsRefusedCredentials = explains
         options.keySource = CurlKeySource()
     }
 }

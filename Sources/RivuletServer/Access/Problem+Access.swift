@@ -1,4 +1,5 @@
 import RivuletAccess
+import RivuletAuth
 import RivuletHTTP
 import RivuletJSON
 import RivuletSessions
@@ -80,11 +81,11 @@ extension Problem {
         Problem(.unauthorized, unauthorized, fields: [HTTPField("WWW-Authenticate", "Bearer")])
     }
 
-    /// 401 with a credential that is not valid; the answer does not say why.
-    static var credentialRefused: Problem {
+    /// 401 with a credential that is not valid; the answer does not say why, except to a developer.
+    static func credentialRefused(because refusal: CredentialRefusal?) -> Problem {
         Problem(
             .unauthorized,
-            unauthorized,
+            refusal.map { "\($0) The server says so because of --explain-auth. Nothing has changed." } ?? unauthorized,
             fields: [HTTPField("WWW-Authenticate", #"Bearer error="invalid_token""#)]
         )
     }

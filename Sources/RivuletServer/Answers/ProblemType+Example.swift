@@ -67,7 +67,7 @@ extension ProblemType {
             )
         case .credentialMisplaced:
             .credentialMisplaced("The request has two Authorization headers; send one. Nothing has changed.")
-        case .unauthorized: .credentialRefused
+        case .unauthorized: .credentialRefused(because: nil)
         case .notGranted: Problem(.notGranted(event: "reset", index: 0))
         case .crossSite:
             Problem(

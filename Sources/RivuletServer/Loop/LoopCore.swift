@@ -47,7 +47,7 @@ final class LoopCore {
     func refuse(_ refusal: CredentialRefusal) -> Problem {
         counters.authenticated(.refused)
         log.logRefusedCredential(refusal)
-        return .credentialRefused
+        return .credentialRefused(because: context.options.explainsRefusedCredentials ? refusal : nil)
     }
 
     /// Begins to drain; false if it has begun already.

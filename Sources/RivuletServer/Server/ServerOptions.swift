@@ -57,6 +57,10 @@ public struct ServerOptions: Sendable {
     /// A set is fetched when the server starts, every 15 minutes, and after a token with an unknown key, at most once
     /// a minute. The last good set stays in use for a day.
     public var keySource: (any KeySource)?
+    /// True if the answer to a credential that is not valid has the reason, for development.
+    ///
+    /// A server that other machines may reach refuses to start with it, because the reason helps to forge credentials.
+    public var explainsRefusedCredentials: Bool
     /// The limits on the rates, streams and connections of callers and addresses.
     public var rateLimits: RateLimits
     /// The hosts that requests may name: `a.example`, or `.b.example` for all subdomains.
@@ -100,6 +104,7 @@ public struct ServerOptions: Sendable {
         access: ServerAccess = .protected,
         credentials: CredentialFiles? = nil,
         keySource: (any KeySource)? = nil,
+        explainsRefusedCredentials: Bool = false,
         rateLimits: RateLimits = .automatic,
         allowedHosts: [String] = [],
         allowedOrigins: [String] = [],
@@ -121,6 +126,7 @@ public struct ServerOptions: Sendable {
         self.access = access
         self.credentials = credentials
         self.keySource = keySource
+        self.explainsRefusedCredentials = explainsRefusedCredentials
         self.rateLimits = rateLimits
         self.allowedHosts = allowedHosts
         self.allowedOrigins = allowedOrigins
@@ -148,9 +154,20 @@ public struct ServerOptions: Sendable {
         _ = try Doors(self, machineName: "")
         try ServerListener.check(listeners)
         try access.check(host: tcpHost, publicURL: publicURL, hasCredentials: credentials != nil)
+        try checkExplanation()
         try credentials?.check(keySource: keySource)
         _ = try rateLimits.rules(hasCredentials: credentials != nil)
         _ = try PagePolicy.fields(contentSecurityPolicy)
         if let publicFolder { try FileStamp.checkFolder(publicFolder) }
+    }
+    private func checkExplanation() throws(ServerError) {
+        guard explainsRefusedCredentials else { return }
+        let isLocal = listeners.allSatisfy { $0 == .tcp } && !ServerAccess.isExposed(host)
+        guard isLocal, publicURL == nil, trustedProxies.isEmpty else {
+            throw ServerError(
+                "--explain-auth shows every client why its credential is refused, so it needs a server for this machine alone: "
+                    + "leave it out, or listen on 127.0.0.1 without --listen, --public-url and --trusted-proxies"
+            )
+        }
     }
 }

@@ -214,3 +214,27 @@ def test_a_caller_without_a_credential_has_the_session_of_its_cookie(server):
         name = connection.stream_head()[1]["link"].split("/v1/streams/")[1].split(">")[0]
         assert server.request("PATCH", f"/v1/streams/{name}", {"paths": ["/p"]}).status == 401
         assert server.request("PATCH", f"/v1/streams/{name}", {"paths": ["/p"]}, cookie).status == 200
+
+
+# Explanations for developers
+
+
+def test_explain_auth_puts_the_reason_into_the_401(issuer, folder):
+    with Server(None, arguments=["--jwt-key-file", issuer.file, "--explain-auth"]) as server:
+        now = int(time.time())
+        for token, reason in {
+            issuer.token("a", iat=now - 100, exp=now - 10): "expired 1", issuer.token("a", iss="b"): 'issuer "b" is not configured',
+            issuer.token("a")[:-4] + "AAAA": "signature", issuer.token("a", aud="b"): "another audience",
+            "rvk_canary7f3a": "mistyped", "canary7f3a": "1 parts",
+        }.items():  # fmt: skip
+            # The second answer comes from the cache.
+            for _ in range(2):
+                answer = server.request("GET", "/v1/me", headers={"Authorization": f"Bearer {token}"})
+                assert answer.status == 401 and reason in answer.problem["detail"] and "canary" not in answer.problem["detail"], answer
+        assert "needs a valid credential" in server.get("/v1/apps").problem["detail"]
+
+
+@pytest.mark.parametrize("option", [["--host", "0.0.0.0"], ["--public-url", "https://a.example"], ["--trusted-proxies", "10.0.0.1"], None], ids=str)
+def test_explain_auth_is_for_a_server_of_this_machine_alone(option, issuer):
+    keys = ["--jwt-key-file", issuer.file] if option else []
+    assert ("--explain-auth" if option else "--jwt-key-file") in refused(*keys, "--explain-auth", *(option or []))
