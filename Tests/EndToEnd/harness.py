@@ -77,7 +77,7 @@ class Server:
         command = [*map(str, under), binary(), "serve", *listen, "--public", str(PUBLIC), *keep, *map(str, arguments)]
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True,
-            env=environment() | (variables or {}), umask=umask,
+            env=environment() | {"RIVULET_RATE_LIMITS": "off"} | (variables or {}), umask=umask,
         )
         self.line = self._first_line()
         match = re.fullmatch(r"rivulet listening on (?:http://(.+):(\d+))?(?:(?: and )?unix:(.+))?\n", self.line or "")

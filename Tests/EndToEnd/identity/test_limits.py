@@ -12,6 +12,8 @@ from tokens import Issuer
 POLICY = {"authenticated": [{"actions": ["*"], "app": "*", "sessions": ["*"], "stores": ["*"], "values": ["*"]}],
           "anonymous": [{"actions": ["read"], "app": "counter", "sessions": ["home"]}]}  # fmt: skip
 HOME = "/v1/apps/counter/sessions/home"
+#: The harness turns limits off; this variable leaves a server its own defaults.
+DEFAULTS = {"RIVULET_RATE_LIMITS": ""}
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def start(tmp_path, issuer):
         if limits is not None:
             (tmp_path / "limits.json").write_text(json.dumps(limits))
             arguments = ("--rate-limits", tmp_path / "limits.json", *arguments)
-        servers.append(Server(None, arguments=["--jwt-key-file", issuer.file, "--policy", tmp_path / "policy.json", *arguments]))
+        servers.append(Server(None, arguments=["--jwt-key-file", issuer.file, "--policy", tmp_path / "policy.json", *arguments], variables=DEFAULTS))
         return servers[-1]
 
     yield start
@@ -283,7 +285,7 @@ def test_me_lists_the_limits(start, issuer):
     assert limits["streams"] == {"quota": 3, "window": None, "burst": None}
     assert limits["tickets"] == {"quota": 2, "window": 60, "burst": 4}
     assert limits["failed-credentials"] == {"quota": 5, "window": 1, "burst": 20}
-    with Server(None) as open_server:
+    with Server(None, variables=DEFAULTS) as open_server:
         assert open_server.get("/v1/me").json["limits"] == []
 
 

@@ -274,6 +274,13 @@ def test_tickets_end_when_the_keys_and_permissions_are_read_again(issuer, tmp_pa
         assert ask(server, issuer, STREAM).status == 403
 
 
+def test_a_ticket_of_a_revoked_caller_opens_nothing(server, issuer):
+    operator = issuer.bearer("op", authorization_details=[{"type": "rivulet", "actions": ["operate"]}])
+    ticket, other = made(server, issuer, subject="mallory"), made(server, issuer, subject="alice")
+    assert server.request("POST", "/v1/revocations", {"subject": "mallory"}, operator).status == 201
+    assert (status(server, ticket), status(server, other)) == (401, 200)
+
+
 def test_an_open_server_has_no_tickets(shared):
     assert shared.request("POST", TICKETS, {"stream": STREAM}).problem["type"] == "/problems/not-found"
     assert shared.get(target_of(STREAM, "x")).problem["type"] == "/problems/invalid-query"
