@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
 
-from fences import block
+from fences import block, fenced
 from harness import Server, binary, environment
 from tokens import Issuer, encoded
 
@@ -55,8 +56,28 @@ def test_the_file_of_issuers_of_the_page_is_one_that_its_server_takes(shell, tmp
         assert server.request("GET", "/v1/me", headers={"Authorization": f"Bearer {token.strip()}"}).json["issuer"] == "backend"
 
 
+def test_readers_and_editors_of_the_page_get_what_it_shows(shell, tmp_path):
+    (tmp_path / "policy.json").write_text(block(PAGE, "json", '{\n  "roles"'))
+    [start] = [code for language, code in fenced(PAGE) if language == "sh" and "--policy policy.json" in code]
+    before, arguments = until("rivulet serve ", start)
+    shell(before)
+    commands = block(PAGE, "console", "$ umask 077").removeprefix("$ ").split("\n$ ")
+    assert len(commands) == 8
+    variables = ""
+    with Server(tmp_path / "data", arguments=[tmp_path / word if (tmp_path / word).exists() else word for word in arguments]) as server:
+        for part in commands:
+            command, _, output = part.partition("\n")
+            if command.startswith("T="):
+                variables = command.replace("http://127.0.0.1:8080", server.url) + "; "
+                continue
+            # The cursor differs each time.
+            printed = [re.sub('"cursor":"[^"]*"', "", text.strip()) for text in (shell(variables + command), output)]
+            assert printed[0] == printed[1], command
+
+
 def test_the_token_of_the_page_is_one_that_its_server_takes(shell, tmp_path):
-    before, arguments = until("rivulet serve ", block(PAGE, "sh", "openssl rand -out secret"))
+    [made] = [code for language, code in fenced(PAGE) if language == "sh" and "alice.token" in code]
+    before, arguments = until("rivulet serve ", made)
     assert "accepted" in shell(before)
     token = (tmp_path / "alice.token").read_text().strip()
     with Server(None, arguments=[tmp_path / word if word == "secret" else word for word in arguments]) as server:
