@@ -28,7 +28,7 @@ extension Caller {
     /// Returns 26 characters that depend on all bytes.
     private static func me(of bytes: [UInt8]) -> String {
         let digits = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
-        // FNV-1a, whose hash continues with the position of each digit.
+        // FNV-1a. The hash continues with the position of each digit.
         var hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
         let text = (0..<26).map { position in
             hash = (hash ^ UInt64(position)) &* 0x0000_0100_0000_01b3

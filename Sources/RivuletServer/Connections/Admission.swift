@@ -353,7 +353,7 @@ final class Admission {
         return Problem(.unknownCaller, detail)
     }
 
-    /// Refuses the sign-in of a page whose browser would not keep the cookie.
+    /// Refuses the sign-in of a page if its browser would not keep the cookie.
     private func refuseForeignLogin(
         _ route: Route,
         _ method: HTTPMethod,

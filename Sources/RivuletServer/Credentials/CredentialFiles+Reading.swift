@@ -12,7 +12,7 @@ extension CredentialFiles {
     /// The URLs of key sets.
     var urls: [String] { ([keySet].compactMap(\.self) + issuerSources).filter(KeySetURL.isURL) }
 
-    /// The paths and URLs that the file of issuers names now; empty for a broken file, whose reading has the fault.
+    /// The paths and URLs that the file of issuers names now; empty for a broken file, and its reading has the fault.
     private var issuerSources: [String] {
         guard let issuerFile else { return [] }
         do throws(ServerError) {

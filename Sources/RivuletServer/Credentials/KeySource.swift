@@ -9,7 +9,7 @@ public protocol KeySource: Sendable {
     /// The server calls it at the start, and later on a thread of its own, one call at a time. It may block, and
     /// should end within 10 seconds. It must follow no redirect, because the URL alone is what the operator trusts.
     ///
-    /// - Throws: an error whose description is one line for the operator.
+    /// - Throws: an error with a description of one line, for the operator.
     func keySet(at url: String) throws -> [UInt8]
 }
 

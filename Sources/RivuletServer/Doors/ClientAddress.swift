@@ -23,7 +23,7 @@ struct ClientAddress: Hashable, Sendable {
     /// The key of limits for each address: the IPv4 address, or the /64 network of an IPv6 address.
     var limitKey: PeerAddress.IP { ip.limitKey }
 
-    /// Makes the address of a client whose peer is not a trusted proxy.
+    /// Makes the address of a client that no trusted proxy names.
     init(_ peer: PeerAddress.IP) {
         (ip, usesTLS) = (peer, false)
     }

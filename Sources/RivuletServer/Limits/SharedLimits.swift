@@ -56,7 +56,7 @@ final class SharedLimits: Sendable {
         }
     }
 
-    /// Logs the remedy for an operator whose proxy is not listed, once for each class.
+    /// Logs the remedy for a proxy that is not listed, once for each class.
     func explainOnce(_ name: LimitClass) {
         guard explained.withLock({ $0.insert(name).inserted }) else { return }
         logger.notice(

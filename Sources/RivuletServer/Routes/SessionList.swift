@@ -10,7 +10,7 @@ struct SessionList: Sendable {
     enum Scope: Sendable {
         /// All sessions of the app.
         case all
-        /// The sessions whose ids match the caller's patterns.
+        /// The sessions with ids that match the caller's patterns.
         case matching(SessionPatterns)
         /// The sessions of an owner, which may read their ids without a grant.
         case owner(String)

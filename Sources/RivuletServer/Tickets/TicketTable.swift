@@ -12,7 +12,7 @@ struct TicketTable {
     static let ticketsPerCallerMax = 64
     /// The time in which a ticket must be opened, in milliseconds.
     static let openingTimeMax: Int64 = 30_000
-    /// The longest life of a ticket whose credential does not expire, in milliseconds.
+    /// The longest life of a ticket of a credential without an end, in milliseconds.
     static let lifeMax: Int64 = 86_400_000
 
     private struct Ticket {
@@ -153,7 +153,7 @@ struct TicketTable {
 
 /// A ticket that opens a stream.
 struct TicketOpening: Sendable {
-    /// An opening of a ticket whose stream may be open still, so that its position is known to its loop only.
+    /// An opening of a ticket with a stream that may be open still, so that its position is known to its loop only.
     struct Again: Sendable {
         let stream: StreamID
         let cursor: Cursor

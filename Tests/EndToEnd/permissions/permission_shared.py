@@ -299,5 +299,5 @@ class PermissionProgram(SessionProgram):
 
 
 def at_element(path, value):
-    """True for an element of a keyed collection, whose id is named by the path."""
+    """True for an element of a keyed collection; the path names its id."""
     return isinstance(value, dict) and value.get("id") == literal(path)[-1] if path else False
