@@ -94,6 +94,7 @@ final class Authentication: Sendable {
         do throws(ServerError) {
             let authenticator = try Self.read(files, secret, remote)
             current.withLock { $0 = authenticator }
+            remote?.keep(only: files.urls)
             generationNumber.add(1, ordering: .releasing)
             logger.notice(
                 "the credentials were read again",

@@ -35,6 +35,11 @@ final class RemoteKeySets: Sendable {
         return document
     }
 
+    /// Forgets the sets of other URLs, which are not fetched any more.
+    func keep(only urls: [String]) {
+        sets.withLock { sets in sets = sets.filter { urls.contains($0.key) } }
+    }
+
     /// Fetches a set and checks that it has a key that can be used.
     static func fetch(_ url: String, from source: any KeySource) throws(ServerError) -> [UInt8] {
         try KeySetURL.check(url)

@@ -148,6 +148,14 @@ def test_a_url_in_the_file_of_issuers_and_in_inspect(provider, keys, tmp_path):
     auth.write_text(json.dumps({"issuers": [{"issuer": "i", "jwks": provider.url, "audiences": ["a"]}]}))
     with Server(None, arguments=["--auth", auth], variables=provider.trust) as server:
         assert server.request("GET", "/v1/me", headers=keys[0].bearer()).status == 200
+        # Another URL after a hangup is fetched, also by the thread.
+        provider.give(keys[1])
+        auth.write_text(auth.read_text().replace(provider.url, provider.url + "&again"))
+        server.process.send_signal(signal.SIGHUP)
+        eventually(lambda: server.request("GET", "/v1/me", headers=keys[1].bearer()).status == 200)
+        # A token with an unknown key may have fetched the first URL before.
+        assert provider.count in (2, 3) and server.stop() == 0
+    provider.give(keys[0])
     for key, code in ((keys[0], 0), (keys[1], 1)):
         outcome = subprocess.run(
             [binary(), "token", "inspect", "-", "--jwks", provider.url, *CLAIMS], input=key.bearer()["Authorization"], text=True, capture_output=True,
