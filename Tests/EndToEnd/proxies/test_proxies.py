@@ -221,6 +221,8 @@ def test_20_streams_of_a_tab_are_live_over_http_2_and_resume_after_a_restart_of_
     page.context.close()
 
 
+# The limit is the browser's, so one proxy is enough.
+@pytest.mark.parametrize("front", ["nginx"], indirect=True)
 def test_over_http_1_a_browser_opens_6_streams(front, upstream, issuer, tabs, bearer):
     path = f"/v1/apps/counter/sessions/old-{front.kind}"
     page = tabs(front, issuer, "--disable-http2")
