@@ -24,6 +24,11 @@ struct DoorOptions: ParsableArguments {
     @Option(help: "Proxies that the server trusts to name their clients: 10.0.0.7,10.1.0.0/16. (default: none)")
     var trustedProxies: String?
 
+    @Option(
+        help: "on: each connection begins with a PROXY header, version 1 or 2, of a trusted proxy. (default: off)"
+    )
+    var proxyProtocol: String?
+
     @Option(help: "The Content-Security-Policy of the pages in the public folder. (default: that of Rivulet's pages)")
     var contentSecurityPolicy: String?
 
@@ -34,8 +39,20 @@ struct DoorOptions: ParsableArguments {
         options.allowedOrigins = Self.list(allowedOrigins ?? Environment.text("ALLOWED_ORIGINS"))
         options.publicURL = publicURL ?? Environment.text("PUBLIC_URL")
         options.trustedProxies = Self.list(trustedProxies ?? Environment.text("TRUSTED_PROXIES"))
+        options.expectsProxyHeaders = try Self.expectsProxyHeaders(proxyProtocol)
         if let policy = contentSecurityPolicy ?? Environment.text("CONTENT_SECURITY_POLICY") {
             options.contentSecurityPolicy = policy
+        }
+    }
+
+    /// Returns true if the option, or its variable, is on.
+    static func expectsProxyHeaders(_ option: String?) throws -> Bool {
+        switch option ?? Environment.text("PROXY_PROTOCOL") ?? "off" {
+        case "on": return true
+        case "off": return false
+        case let text:
+            let name = option == nil ? "RIVULET_PROXY_PROTOCOL" : "--proxy-protocol"
+            throw ValidationError("\(name) is on or off; found \"\(text)\"")
         }
     }
 

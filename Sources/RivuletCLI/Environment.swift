@@ -13,8 +13,8 @@ enum Environment {
         "OLDER_SECRET_KEY_FILE", "PORT", "PUBLIC", "REQUIRE_CLEAN", "SECRET_KEY", "SECRET_KEY_FILE", "SECURE_COOKIES",
         "STREAMS_PER_ADDRESS", "WORKERS",
         "LISTEN", "OPEN", "ALLOWED_HOSTS", "ALLOWED_ORIGINS", "PUBLIC_URL", "TRUSTED_PROXIES",
-        "CONTENT_SECURITY_POLICY", "JWT_KEY_FILE", "JWT_ALG", "JWKS", "AUTH", "EXPLAIN_AUTH", "ISSUER", "AUDIENCE",
-        "TOKEN_TYPE", "ROLES_CLAIM", "API_KEYS", "POLICY", "RATE_LIMITS",
+        "PROXY_PROTOCOL", "CONTENT_SECURITY_POLICY", "JWT_KEY_FILE", "JWT_ALG", "JWKS", "AUTH", "EXPLAIN_AUTH",
+        "ISSUER", "AUDIENCE", "TOKEN_TYPE", "ROLES_CLAIM", "API_KEYS", "POLICY", "RATE_LIMITS",
     ]
 
     /// Returns the variable's text; nil if it is unset or empty, or if it is the address of a service.

@@ -7,8 +7,8 @@ struct Health: ParsableCommand {
         abstract: "Ask a running server whether it is alive.",
         discussion: """
             Requests /healthz. Exits with 0 if the answer is 200. Otherwise prints one line with the reason and exits with 1, after at \
-            most 3 seconds. RIVULET_LISTEN, RIVULET_HOST and RIVULET_PORT replace missing options, as they do for serve. A server with a port \
-            is asked at its port.
+            most 3 seconds. RIVULET_LISTEN, RIVULET_HOST, RIVULET_PORT and RIVULET_PROXY_PROTOCOL replace missing options, as they do for \
+            serve. A server with a port is asked at its port.
             """
     )
 
@@ -21,12 +21,16 @@ struct Health: ParsableCommand {
     @Option(parsing: .unconditional, help: "The port that the server listens on. (default: 8080)")
     var port: UInt16?
 
+    @Option(help: "on: the server expects a PROXY header, also from this machine. (default: off)")
+    var proxyProtocol: String?
+
     func run() throws {
+        let sendsProxyHeader = try DoorOptions.expectsProxyHeaders(proxyProtocol)
         let deadline = ContinuousClock.now + HealthQuestion.timeMax
         var refusal: HealthError?
         for target in try targets() {
             do {
-                return try HealthQuestion.ask(at: target, until: deadline)
+                return try HealthQuestion.ask(at: target, until: deadline, sendsProxyHeader: sendsProxyHeader)
             } catch {
                 refusal = refusal ?? error
             }

@@ -16,10 +16,17 @@ struct HealthQuestion: ~Copyable {
 
     /// Returns when the server at this address has answered 200.
     ///
+    /// The PROXY header names no client, as for a proxy's own checks.
+    ///
     /// - Throws: ``HealthError`` with the reason if there is no such answer.
-    static func ask(at target: HealthTarget, until deadline: ContinuousClock.Instant) throws(HealthError) {
+    static func ask(
+        at target: HealthTarget,
+        until deadline: ContinuousClock.Instant,
+        sendsProxyHeader: Bool
+    ) throws(HealthError) {
         let question = try connected(to: target, until: deadline)
-        try question.send("GET /healthz HTTP/1.1\r\nHost: \(target.host)\r\nConnection: close\r\n\r\n")
+        let start = sendsProxyHeader ? "PROXY UNKNOWN\r\n" : ""
+        try question.send(start + "GET /healthz HTTP/1.1\r\nHost: \(target.host)\r\nConnection: close\r\n\r\n")
         let line = try question.statusLine()
         let words = line.split(separator: " ")
         guard words.count >= 2, words[0].hasPrefix("HTTP/1.") else {

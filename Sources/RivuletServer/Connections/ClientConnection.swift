@@ -9,8 +9,8 @@ final class ClientConnection {
     let id: ConnectionID
     /// The address of the peer: the client, or the proxy in front of it.
     ///
-    /// `Doors.clientAddress` finds the client of a request.
-    let address: PeerAddress.IP
+    /// A PROXY header replaces the proxy's address. `Doors.clientAddress` finds the client of a request.
+    private(set) var address: PeerAddress.IP
     private var http = HTTPConnection()
     /// True if the driver is in this connection's turn, so that an answer given at once does not start another turn.
     private(set) var isInTurn = false
@@ -42,6 +42,9 @@ final class ClientConnection {
 
     /// The answers 401 in a row after which the connection closes.
     static let unauthorizedMax: UInt8 = 5
+
+    /// Takes the address of the client that the proxy has named before the first request.
+    func replaceAddress(with address: PeerAddress.IP) { self.address = address }
 
     // MARK: - Reading
 

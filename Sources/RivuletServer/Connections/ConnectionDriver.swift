@@ -26,10 +26,12 @@ final class ConnectionDriver {
     private static let joinedPerTurnMax = 256
 
     let bodies: BodyDriver
-    private let core: LoopCore
+    let core: LoopCore
     private let admission: Admission
     private let deadlines: DeadlineTimers
     private let table: ConnectionTable
+    /// The PROXY headers that are expected; nil if the server expects none.
+    private let proxyHeaders: ProxyHeaders?
     private var coder: AnswerCoder
     private var writer: AnswerWriter
     /// The loop of the connections, which outlives them.
@@ -40,6 +42,7 @@ final class ConnectionDriver {
         self.table = table
         bodies = BodyDriver(core)
         admission = Admission(core)
+        proxyHeaders = ProxyHeaders(core.context.options)
         deadlines = DeadlineTimers(core.loop)
         coder = AnswerCoder(bytesMin: core.context.options.limits.compressedBytesMin)
         writer = AnswerWriter(core.context.doors)
@@ -54,8 +57,8 @@ final class ConnectionDriver {
         }
     }
 
-    private var context: ServerContext { core.context }
-    private var now: UInt64 { core.loop.nowMilliseconds }
+    var context: ServerContext { core.context }
+    var now: UInt64 { core.loop.nowMilliseconds }
 
     // MARK: - Connections
 
@@ -76,10 +79,14 @@ final class ConnectionDriver {
         let connection = ClientConnection(id, from: peer.ip)
         table.open(connection)
         core.counters.connectionAccepted()
+        if let proxyHeaders { return expectHeader(of: connection, in: proxyHeaders) }
         armDeadline(connection)
     }
 
     func didReceive(_ bytes: Span<UInt8>, on connection: ClientConnection) {
+        if let proxyHeaders, proxyHeaders.isExpected(from: connection.id) {
+            return readHeader(bytes, of: connection, in: proxyHeaders)
+        }
         take(connection.receive(bytes, limits: context.httpLimits), on: connection)
         if !bodies.isEmpty { bodyDidGrow(connection) }
     }
@@ -95,6 +102,7 @@ final class ConnectionDriver {
     func didClose(_ connection: ClientConnection) {
         deadlines.cancel(connection)
         table.close(connection)
+        proxyHeaders?.forget(connection.id)
         _ = bodies.end(connection.id)
         if let limiter = core.limiter, !context.doors.trusts(connection.address) {
             limiter.close(connection.address)
@@ -104,10 +112,12 @@ final class ConnectionDriver {
     /// Counts a connection of an address; false if the address has as many as it may.
     ///
     /// The connections of a proxy belong to many clients, so they are not counted.
-    private func admit(_ address: PeerAddress.IP) -> Bool {
+    func admit(_ address: PeerAddress.IP) -> Bool {
         guard let limiter = core.limiter, !context.doors.trusts(address) else { return true }
         return limiter.open(address)
     }
+
+    // MARK: - Ends
 
     /// Closes the connection once the client has taken everything, or its time for that is over.
     func closeGently(_ connection: ClientConnection) {
@@ -417,12 +427,12 @@ final class ConnectionDriver {
     func watch(_ connection: ClientConnection, until due: UInt64) { deadlines.watch(connection, until: due) }
 
     /// Sets a deadline other than that of the connection's HTTP state.
-    private func limit(_ connection: ClientConnection, until due: UInt64) {
+    func limit(_ connection: ClientConnection, until due: UInt64) {
         connection.limit(until: due)
         watch(connection, until: due)
     }
 
-    private func armDeadline(_ connection: ClientConnection) {
+    func armDeadline(_ connection: ClientConnection) {
         connection.arm(now: now, limits: context.httpLimits)
         if connection.due != 0 { watch(connection, until: connection.due) }
     }
@@ -441,6 +451,7 @@ final class ConnectionDriver {
     func deadlineDidPass(_ connection: ClientConnection, now: UInt64) {
         guard connection.due != 0 else { return }
         guard connection.due <= now else { return watch(connection, until: connection.due) }
+        if proxyHeaders?.isExpected(from: connection.id) == true { return refuse(connection, .late) }
         if connection.isCongested { return closeUnlessMoving(connection) }
         if bodies.isWaiting(connection.id) {
             if let step = bodies.giveUp(connection.id) { carryOut(step, on: connection) }

@@ -79,6 +79,7 @@ final class ServerContext: Sendable {
     private let groupCount = Atomic<UInt64>(0)
     private let quietLoops = Mutex<Set<Int>>([])
     private let explained = Mutex<Set<RequestRefusal>>([])
+    private let explainedFaults = Mutex<Set<ProxyHeaders.Fault>>([])
 
     init(
         options: ServerOptions,
@@ -165,6 +166,14 @@ final class ServerContext: Sendable {
     func explainOnce(_ cause: RequestRefusal) {
         guard let explanation = cause.explanation, explained.withLock({ $0.insert(cause).inserted }) else { return }
         logger.info("\(explanation) Further requests are counted in rivulet_requests_refused_total.")
+    }
+
+    /// Logs why a connection was closed before its first request, once for each cause.
+    func explainOnce(_ fault: ProxyHeaders.Fault) {
+        guard explainedFaults.withLock({ $0.insert(fault).inserted }) else { return }
+        logger.warning(
+            "A connection was closed: \(fault.rawValue). Further connections are counted in rivulet_connections_refused_total."
+        )
     }
 
     func makeGroupID() -> GroupID {

@@ -110,6 +110,8 @@ enum RefusalCause: Int, MetricLabel {
     case limit
     /// The system had no descriptor or no memory for it.
     case system
+    /// It does not begin with the PROXY header of a trusted proxy.
+    case proxyHeader
 
     static let name = "cause"
     static let count = allCases.count

@@ -83,6 +83,10 @@ public struct ServerOptions: Sendable {
     ///
     /// From these peers the server believes `Forwarded`, `X-Forwarded-For` and `X-Forwarded-Proto`.
     public var trustedProxies: [String]
+    /// True if each connection has to begin with a PROXY header, version 1 or 2, of a trusted proxy.
+    ///
+    /// A connection without it is closed. Source: <https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt>.
+    public var expectsProxyHeaders: Bool
     /// The `Content-Security-Policy` of the pages in the public folder.
     public var contentSecurityPolicy: String
     /// Limits of HTTP and of streams.
@@ -110,6 +114,7 @@ public struct ServerOptions: Sendable {
         allowedOrigins: [String] = [],
         publicURL: String? = nil,
         trustedProxies: [String] = [],
+        expectsProxyHeaders: Bool = false,
         contentSecurityPolicy: String = ServerOptions.strictContentSecurityPolicy,
         limits: ServerLimits = ServerLimits(),
         sessionLimits: SessionLimits = SessionLimits()
@@ -132,6 +137,7 @@ public struct ServerOptions: Sendable {
         self.allowedOrigins = allowedOrigins
         self.publicURL = publicURL
         self.trustedProxies = trustedProxies
+        self.expectsProxyHeaders = expectsProxyHeaders
         self.contentSecurityPolicy = contentSecurityPolicy
         self.limits = limits
         self.sessionLimits = sessionLimits
@@ -153,6 +159,11 @@ public struct ServerOptions: Sendable {
         }
         _ = try Doors(self, machineName: "")
         try ServerListener.check(listeners)
+        if expectsProxyHeaders, listeners.contains(.tcp), trustedProxies.isEmpty {
+            throw ServerError(
+                "--proxy-protocol closes every connection to the port, because no proxy is trusted; name the proxy in --trusted-proxies"
+            )
+        }
         try access.check(host: tcpHost, publicURL: publicURL, hasCredentials: credentials != nil)
         try checkExplanation()
         try credentials?.check(keySource: keySource)

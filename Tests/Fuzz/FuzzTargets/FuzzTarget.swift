@@ -8,6 +8,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case fields
     /// Cookies.
     case cookies
+    /// PROXY headers before a request.
+    case proxy
     /// JSON texts.
     case json
     /// JSON pointers.
@@ -27,6 +29,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .http: ConnectionFuzz.fault(in: bytes)
         case .fields: FieldFuzz.fault(inFields: bytes)
         case .cookies: FieldFuzz.fault(inCookies: bytes)
+        case .proxy: ProxyFuzz.fault(in: bytes)
         case .json: JSONFuzz.fault(inText: bytes)
         case .pointer: JSONFuzz.fault(inPointer: bytes)
         case .cursor: NameFuzz.fault(inCursor: bytes)
