@@ -42,8 +42,16 @@ extension ServerContext {
         }
         let pathsMax = options.sessionLimits.pathsPerStreamMax
         let (granted, isMasked) = try permit.topic(asked, of: key, pathsMax: pathsMax)
-        guard PathSet(granted.paths) != PathSet(topic.paths) else { return .same }
-        return .other(granted, isMasked: isMasked)
+        let paths = PathSet(granted.paths)
+        guard paths != PathSet(topic.paths) else { return .same }
+        // The session answers with its own form of the paths, by which the stream knows the answer.
+        let normal = StreamTopic(
+            paths: paths.pointers,
+            format: granted.format,
+            interval: granted.interval,
+            isRepathed: granted.isRepathed
+        )
+        return .other(normal, isMasked: isMasked)
     }
 
     private func checkStream(of identity: Identity, _ key: SharedKey) throws(Problem) {

@@ -41,7 +41,7 @@ class Stream(Connection):
     """A stream of a caller with these roles. `name` is the stream's name."""
 
     def __init__(self, server, issuer, roles, target=S + "/changes", headers=None, **claims):
-        super().__init__(server)
+        super().__init__(server, seconds=10)
         self.server, self.issuer = server, issuer
         self.send(message("GET", target, headers=issuer.bearer("u", *roles.split(), **claims) | (headers or {})))
         status, self.headers = self.stream_head()
@@ -117,6 +117,17 @@ def test_other_permissions_send_a_reset_with_the_paths_that_they_grant(server, i
             assert (name, data["reason"]) == ("reset", "permissions-changed") and set(data["values"]) == paths, roles
         dispatch(server, issuer, {"rename": {"id": "a", "title": "two"}})
         assert stream.event()[2]["changes"][0]["path"] == "/p/todos/a/title"
+
+
+def test_a_stream_of_the_whole_state_gets_all_of_it_again(server, issuer):
+    with Stream(server, issuer, "titles") as stream:
+        assert set(stream.event()[2]["values"]) == {"/p/todos/a/title"}
+        assert stream.renew("owner").status == 200
+        name, _, data = stream.event()
+        assert (name, data["reason"]) == ("reset", "permissions-changed") and set(data["values"]) == {""}
+        dispatch(server, issuer, {"edit": "a"})
+        assert stream.event()[2]["changes"][0]["path"].startswith("/t")
+    dispatch(server, issuer, {"edit": None})
 
 
 @pytest.mark.parametrize(("target", "roles", "lost"), [(S + "/changes?path=/p/todos", "titles", "filter"), (S + "/changes", "titles", "noter"),
