@@ -203,7 +203,11 @@ private struct Asked: Sendable {
         case .changes(let key, let view): return try checkStream(permit, key, view, in: context)
         case .sessions(let app):
             guard isReading else { return ["the id of the new session must match a granted pattern"] }
-            return try permit.listed(of: app) == nil ? [] : ["the list has granted sessions only"]
+            switch try permit.scope(ofList: request.queryValue("owner"), of: app) {
+            case .all: return []
+            case .matching: return ["the list has granted sessions only"]
+            case .owner: return ["the list has the caller's own sessions only"]
+            }
         case .fork(let key):
             try permit.checkFork(of: key, isPast: request.queryValue("version") != nil)
             return ["the copy also needs \"create\""]

@@ -19,7 +19,7 @@ struct TicketEndpoint {
         let stream = try TicketRequest(body: request.body, contentType: request.headers["content-type"]).stream
         let target = try target(stream, me: me)
         _ = try Permit.decide(identity, target.route, .get, in: server.context)
-        try server.charge(.tickets, request, admitted.permit, exchange)
+        try server.charge(.tickets, 1, request, admitted.permit, exchange)
         let made = authentication.tickets.make(
             for: identity,
             me: me,

@@ -75,13 +75,3 @@ extension Responder {
         return CreationCharge(limiter, creator)
     }
 }
-
-extension Resource {
-    /// True if a GET of the resource opens a stream.
-    var isStream: Bool {
-        switch self {
-        case .changes, .viewChanges, .storeEvents, .valueChanges: true
-        default: false
-        }
-    }
-}
