@@ -106,6 +106,17 @@ class Server:
     def session(self, identifier, app="counter"):
         return Session(self, identifier, app)
 
+    def wait_for_streams_to_end(self, start=b""):
+        """Waits until the server has seen the end of all streams. `start` comes before the requests on each connection."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            with Connection(self) as connection:
+                connection.send(start + message("GET", "/v1/streams"))
+                if not connection.answer().json["streams"]:
+                    return
+            assert time.monotonic() < end, "a stream goes on"
+            time.sleep(0.02)
+
     def stop(self):
         """Sends SIGTERM, and returns the exit status."""
         self.process.send_signal(signal.SIGTERM)

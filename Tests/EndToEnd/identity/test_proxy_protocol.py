@@ -53,6 +53,7 @@ def streams(server, *starts, request=STREAM):
     finally:
         for connection in connections:
             connection.__exit__()
+        server.wait_for_streams_to_end(v1("198.51.100.99"))
 
 
 def is_closed(server, data):
@@ -97,14 +98,17 @@ def test_the_fields_of_the_named_client_are_not_believed(server):
     first, second = (request % (number, number) for number in (1, 2))
     with Connection(server) as one, Connection(server) as two:
         assert opened(one, v1("203.0.113.7"), first) == "snapshot" and opened(two, v1("203.0.113.7"), second) == "bye"
+    server.wait_for_streams_to_end(v1("198.51.100.99"))
     for start in (b"PROXY UNKNOWN\r\n", SIGNATURE + b"\x21\0\0\0", SIGNATURE + b"\x21\x31\0\0", v2("::")):
         with Connection(server) as one, Connection(server) as two:
             assert opened(one, start, first) == "snapshot" and opened(two, start, second) == "bye"
+        server.wait_for_streams_to_end(v1("198.51.100.99"))
     # A connection of the proxy itself has the proxy's rights.
     assert streams(server, v2("0.0.0.0", command=0), v2("0.0.0.0", command=0)) == ["snapshot", "bye"]
     with Connection(server) as one, Connection(server) as two:
         local = SIGNATURE + b"\x20\0\0\0"
         assert opened(one, local, first) == "snapshot" and opened(two, local, second) == "snapshot"
+    server.wait_for_streams_to_end(v1("198.51.100.99"))
 
 
 @pytest.mark.parametrize(
