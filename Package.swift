@@ -277,7 +277,7 @@ let package = Package(
         .target(name: "SeededRandom", path: "Tests/Support/SeededRandom", swiftSettings: settings),
         .target(
             name: "StorageConformance",
-            dependencies: ["RivuletSessions"],
+            dependencies: ["RivuletBase", "RivuletSessions"],
             path: "Tests/Support/StorageConformance",
             swiftSettings: settings
         ),
@@ -439,8 +439,8 @@ let package = Package(
         .testTarget(
             name: "RivuletSQLiteTests",
             dependencies: [
-                "CPageChecksums", "CSQLite", "CStorageFaults", "ItemStorageConformance", "RivuletSQLite",
-                "RivuletSessions", "RivuletStores", "SeededRandom", "StorageConformance",
+                "CPageChecksums", "CSQLite", "CStorageFaults", "ItemStorageConformance", "RivuletBase",
+                "RivuletSQLite", "RivuletSessions", "RivuletStores", "SeededRandom", "StorageConformance",
             ],
             swiftSettings: settings
         ),

@@ -1,3 +1,4 @@
+public import RivuletBase
 public import RivuletSessions
 public import RivuletStores
 import Synchronization
@@ -127,6 +128,19 @@ private struct FaultyLog: LogStorage {
 
     func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) {
         write(reply) { log.delete(key, reply: $0) }
+    }
+}
+
+extension FaultyStorage: QuotaStorageEngine {
+    /// Sets the quotas of the wrapped engine.
+    ///
+    /// - Throws: `.incompatible` if there are quotas, and the wrapped engine keeps none.
+    public func setQuotas(_ quotas: [String: StorageQuota]) throws(StorageError) {
+        guard let engine = engine as? any QuotaStorageEngine else {
+            if quotas.isEmpty { return }
+            throw .incompatible(detail: "the wrapped engine keeps no quotas")
+        }
+        try engine.setQuotas(quotas)
     }
 }
 

@@ -1,3 +1,4 @@
+public import RivuletBase
 import RivuletObservation
 
 /// An app that a server hosts: its effects, its views, its bindings and its stored documents.
@@ -20,6 +21,12 @@ public protocol AppDefinition<State, Event>: SharedApp {
 
     /// The rule by which sessions are created; `.onDemand` by default.
     var sessionPolicy: SessionPolicy { get }
+
+    /// The most sessions and stored bytes of the app, and of each owner; none by default.
+    ///
+    /// A write that would exceed a limit is refused with 507 and changes nothing. Deletions always succeed. The first
+    /// start with a quota counts the stored sessions.
+    var quota: StorageQuota { get }
 
     /// The key paths that clients may write, each with the event that a written value becomes; none by default.
     var bindings: [StateBinding<Event>] { get }
@@ -51,6 +58,9 @@ extension AppDefinition {
 
     /// Creates a session with its first event.
     public var sessionPolicy: SessionPolicy { .onDemand }
+
+    /// No limits.
+    public var quota: StorageQuota { .none }
 
     /// No key path can be written.
     public var bindings: [StateBinding<Event>] { [] }

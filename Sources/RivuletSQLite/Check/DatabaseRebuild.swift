@@ -62,7 +62,8 @@ struct DatabaseRebuild {
             if double != nil { hasDoubles = true }
         }
         let hasRightLogIndex = try Self.unlessDamaged(connection, Self.wrongLogIndex) == 0
-        isNeeded = !structure.indexes.isEmpty || hasDoubles || !hasRightLogIndex
+        let hasRightCounters = try CountedApps.wrong(connection).isEmpty
+        isNeeded = !structure.indexes.isEmpty || hasDoubles || !hasRightLogIndex || !hasRightCounters
     }
 
     /// Writes the new database, durably.
@@ -125,6 +126,10 @@ struct DatabaseRebuild {
         ] {
             try connection.execute(statement)
         }
+        let counted = Set(try CountedApps.names(connection, in: "repaired"))
+        try connection.execute("DELETE FROM repaired.usage")
+        try connection.execute("UPDATE repaired.session SET bytes = NULL WHERE bytes IS NOT NULL")
+        try CountedApps.count(counted, in: "repaired", on: connection)
         lines.insert(
             "\(path) was written anew: all indexes are built from its rows (\(rows)), and no row was deleted",
             at: 0

@@ -68,6 +68,9 @@ struct DatabaseVerifier {
                 _ = try AnswerRow.answer(in: row, path: path)
             }
         }
+        if layout >= SQLiteSchema.callersLayout {
+            try verifyPart("the counters") { (verifier) throws(SQLiteError) in try verifier.verifyCounters() }
+        }
         if layout >= SQLiteSchema.itemsLayout {
             try verifyPart("the items") { (verifier) throws(SQLiteError) in try verifier.verifyItems() }
         }
@@ -139,6 +142,13 @@ struct DatabaseVerifier {
             while try rows.step() {
                 if let key = try key(ofSession: rows.integer(0)) { add("session \(key): \(text)", ofSession: key) }
             }
+        }
+    }
+
+    /// Compares the counters of the apps with a quota with the sessions.
+    private mutating func verifyCounters() throws(SQLiteError) {
+        for app in try CountedApps.wrong(connection) {
+            add("the counters of the app \(app) do not match its sessions")
         }
     }
 

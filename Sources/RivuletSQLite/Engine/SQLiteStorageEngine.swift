@@ -1,4 +1,4 @@
-import RivuletBase
+public import RivuletBase
 public import RivuletSessions
 internal import RivuletStores
 internal import Synchronization
@@ -10,7 +10,7 @@ internal import Synchronization
 /// open.
 ///
 /// Source: <https://sqlite.org/wal.html>
-public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, RecoveringStorageEngine {
+public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, RecoveringStorageEngine, QuotaStorageEngine {
     /// The guarantees and limits of this engine.
     public let capabilities: StorageCapabilities
 
@@ -25,6 +25,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
     private let reads: WorkQueue<ReadRequest>
     private let phase = Mutex(Phase.new)
     private let fault = SharedFault()
+    private let quotas = Mutex<[String: StorageQuota]>([:])
     let sharedKeys: SharedKeys
     let sharedErasure = SharedErasure()
 
@@ -129,6 +130,11 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
             case .closed: throw .closed
             }
         }
+    }
+
+    /// Sets the quotas of apps, which the next start applies.
+    public func setQuotas(_ quotas: [String: StorageQuota]) throws(StorageError) {
+        self.quotas.withLock { $0 = quotas }
     }
 
     /// True if the engine accepts requests: it was started and not closed.
@@ -304,6 +310,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
                     byteCount: filename == DataFolder.serverFilename ? limits.reserveBytes : 0
                 ),
                 renewsEpochs: recovery.renewsEpochs,
+                quotas: quotas.withLock { $0 },
                 askForKeys: askForKeys
             ) { error in
                 fault.set(error)

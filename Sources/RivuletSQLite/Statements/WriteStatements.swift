@@ -1,3 +1,4 @@
+internal import RivuletBase
 internal import RivuletSessions
 
 /// The writes of the storage contract on one connection; each runs inside a transaction that the caller owns.
@@ -17,6 +18,8 @@ struct WriteStatements {
     private let lastSID: SQLiteStatement
     private let countProbe: SQLiteStatement
     private let headsMax: Int
+    /// The counters of the apps with a quota; nil if no app has one.
+    private let counters: SessionCounters?
 
     /// The writes to stores and values.
     var items: ItemStatements
@@ -35,17 +38,25 @@ struct WriteStatements {
         let key: SessionKey
         let epoch: String
         let created: Int64
+        let owner: String?
         var version: UInt64
 
-        init(key: SessionKey, epoch: String, created: Int64, version: UInt64) {
+        init(key: SessionKey, epoch: String, created: Int64, owner: String?, version: UInt64) {
             self.key = key
             self.epoch = epoch
             self.created = created
+            self.owner = owner
             self.version = version
         }
     }
 
-    init(_ connection: SQLiteConnection, limits: SQLiteStorageLimits, sharedKeys: SharedKeys) throws(SQLiteError) {
+    init(
+        _ connection: SQLiteConnection,
+        limits: SQLiteStorageLimits,
+        sharedKeys: SharedKeys,
+        quotas: [String: StorageQuota] = [:]
+    ) throws(SQLiteError) {
+        counters = try SessionCounters(connection, quotas: quotas)
         headsMax = limits.headsRememberedMax
         items = try ItemStatements(connection, limits: limits, sharedKeys: sharedKeys)
         finder = try SessionFinder(connection, layout: SQLiteSchema.version)
@@ -187,9 +198,14 @@ struct WriteStatements {
                 found.version == expected.version, entries.all(followFrom: expected.version)
             else { return .conflict }
             head = found
+            if let counters, counters.counts(key.app) {
+                let growth = SessionCounters.Growth(bytes: entries.reduce(0) { $0 + $1.byteCount })
+                try counters.check(growth, app: key.app, owner: head.owner)
+                try counters.count(growth, sid: sid, app: key.app, owner: head.owner)
+            }
         case .creating(let epoch, let time, let snapshot, let owner):
             guard entries.all(followFrom: 0), try finder.session(key) == nil else { return .conflict }
-            (sid, head) = try insert(key, epoch: epoch, time: time, snapshot: snapshot, owner: owner)
+            (sid, head) = try insert(key, epoch: epoch, time: time, snapshot: snapshot, owner: owner, entries)
         }
         for entry in entries { try log.append(entry, sid: sid) }
         try keep(answers, sid: sid)
@@ -216,6 +232,10 @@ struct WriteStatements {
             try drop(before: base + 1, of: sid)
         }
         let retained = try finder.retained(sid: sid, head: head.version)
+        if let counters, counters.counts(key.app) {
+            let logBytes = try finder.log.sizes(sid: sid).reduce(0) { $0 + $1.bytes }
+            try counters.recount(sid: sid, app: key.app, owner: head.owner, logBytes: logBytes)
+        }
         let bytes = keeping.bytes.map { _ in sizes.prefix { $0.version >= retained.from }.reduce(0) { $0 + $1.bytes } }
         return .compacted(
             self.head(of: sid, head),
@@ -228,6 +248,7 @@ struct WriteStatements {
         try log.refresh()
         heads[sid] = nil
         removes = true
+        if let counters, counters.counts(key.app) { try counters.subtract(sid: sid, app: key.app) }
         defer { deleteSession.reset() }
         try deleteSession.bind(sid, at: 1)
         try deleteSession.step()
@@ -259,11 +280,18 @@ struct WriteStatements {
         epoch: String,
         time: Int64,
         snapshot: StateSnapshot?,
-        owner: String?
+        owner: String?,
+        _ entries: [LogEntry] = []
     ) throws(SQLiteError) -> (sid: Int64, head: Head) {
         defer { insertSession.reset() }
         // The sid is part of the checksum, so the next sid is read first. No other connection writes meanwhile.
         let row = SessionRow(sid: try nextSID(), key: key, epoch: epoch, created: time, owner: owner)
+        let snapshot = snapshot.map { SnapshotRow($0, sid: row.sid, time: time) }
+        let growth = SessionCounters.Growth(
+            sessions: 1,
+            bytes: entries.reduce(snapshot?.body.count ?? 0) { $0 + $1.byteCount }
+        )
+        try counters?.check(growth, app: key.app, owner: owner)
         try insertSession.bind(row.sid, at: 1)
         try insertSession.bind(key.app, at: 2)
         try insertSession.bind(key.id, at: 3)
@@ -272,8 +300,11 @@ struct WriteStatements {
         try insertSession.bind(row.checksum, at: 6)
         try insertSession.bind(owner, at: 7)
         try insertSession.step()
-        if let snapshot { try write(SnapshotRow(snapshot, sid: row.sid, time: time)) }
-        let head = Head(key: key, epoch: epoch, created: time, version: 0)
+        if let snapshot { try write(snapshot) }
+        if let counters, counters.counts(key.app) {
+            try counters.count(growth, sid: row.sid, app: key.app, owner: owner)
+        }
+        let head = Head(key: key, epoch: epoch, created: time, owner: owner, version: 0)
         remember(head, sid: row.sid)
         return (row.sid, head)
     }
@@ -375,7 +406,13 @@ struct WriteStatements {
     private mutating func remembered(_ row: SessionRow) throws(SQLiteError) -> Head {
         if let head = heads[row.sid] { return head }
         let version = try finder.versions(sid: row.sid).head
-        let head = Head(key: row.key, epoch: row.epoch, created: row.created, version: version)
+        let head = Head(
+            key: row.key,
+            epoch: row.epoch,
+            created: row.created,
+            owner: row.owner,
+            version: version
+        )
         remember(head, sid: row.sid)
         return head
     }

@@ -51,6 +51,7 @@ final class SQLiteWriter {
         erasure: SharedErasure,
         reserve: DiskReserve,
         renewsEpochs: Bool = false,
+        quotas: [String: StorageQuota] = [:],
         askForKeys: @escaping @Sendable (ByteText) -> Bool,
         onFault: @escaping @Sendable (StorageError) -> Void
     ) throws(SQLiteError) {
@@ -68,9 +69,10 @@ final class SQLiteWriter {
         )
         try SQLiteSchema.prepareWriter(connection, limits: limits)
         if renewsEpochs { try EpochRenewal.renew(connection) }
+        try CountedApps.update(connection, apps: Set(quotas.keys))
         beginStatement = try SQLiteStatement("BEGIN IMMEDIATE", on: connection)
         commitStatement = try SQLiteStatement("COMMIT", on: connection)
-        statements = try WriteStatements(connection, limits: limits, sharedKeys: sharedKeys)
+        statements = try WriteStatements(connection, limits: limits, sharedKeys: sharedKeys, quotas: quotas)
         lastDataVersion = connection.dataVersion
         files = DatabaseFiles(of: path)
         let isSecured = try SQLiteSchema.isSecured(connection)

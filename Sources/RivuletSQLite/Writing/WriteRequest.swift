@@ -49,6 +49,18 @@ extension WriteRequest {
     func stopWaitingForKeys() {}
 }
 
+extension SQLiteError {
+    /// Returns the refusal of a write by a quota.
+    ///
+    /// Such a write has changed nothing, so the other writes of its transaction are committed.
+    ///
+    /// - Throws: The error itself, if it has another cause; it ends the transaction.
+    fileprivate func refusalByQuota() throws(SQLiteError) -> StorageError {
+        guard case .refused(.quota(let excess)) = self else { throw self }
+        return .quota(excess)
+    }
+}
+
 /// A write with its outcome; an object, so that it is passed on without a copy.
 final class Write<Outcome: Sendable>: WriteRequest, @unchecked Sendable {
     // SAFETY: the submitting thread only makes the request. After that, only the writer uses the variables.
@@ -80,7 +92,11 @@ final class Write<Outcome: Sendable>: WriteRequest, @unchecked Sendable {
     func stopWaitingForKeys() { mayWaitForKeys = false }
 
     func write(_ statements: inout WriteStatements) throws(SQLiteError) {
-        outcome = .success(try body(&statements))
+        do throws(SQLiteError) {
+            outcome = .success(try body(&statements))
+        } catch {
+            outcome = .failure(try error.refusalByQuota())
+        }
     }
 
     func answer() { reply(outcome) }
@@ -119,7 +135,11 @@ final class AppendRequest: WriteRequest, @unchecked Sendable {
     var key: SessionKey? { session }
 
     func write(_ statements: inout WriteStatements) throws(SQLiteError) {
-        outcome = .success(try statements.append(session, at: point, entries, keeping: answers))
+        do throws(SQLiteError) {
+            outcome = .success(try statements.append(session, at: point, entries, keeping: answers))
+        } catch {
+            outcome = .failure(try error.refusalByQuota())
+        }
     }
 
     func answer() { reply(outcome) }

@@ -187,6 +187,8 @@ extension Problem {
                 "the sessions take all \(limitBytes) bytes that they may (MemoryStorageLimits.bytesMax), nothing has changed; delete "
                     + "sessions, or start the server with --data"
             )
+        case .quota(let excess):
+            self.init(.quota, "\(excess). Nothing has changed", members: [("quota", excess.json)])
         case .tooLarge(let limitBytes):
             self.init(
                 .changeTooLarge,
@@ -212,7 +214,7 @@ extension Problem {
             self.init(.serverStopping, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
         }
         switch error {
-        case .tooLarge, .memoryFull, .closed: break
+        case .tooLarge, .memoryFull, .quota, .closed: break
         case .unavailable, .indeterminate, .full, .corrupt, .incompatible: hasHiddenCause = true
         }
     }
@@ -224,6 +226,22 @@ extension Problem {
             error.description,
             errors: [Fault(pointer: error.pointer, detail: error.detail)]
         )
+    }
+}
+
+extension QuotaExcess {
+    /// The document `{"scope":…,"measure":…,"limit":…}`.
+    fileprivate var json: [UInt8] {
+        var writer = JSONWriter(capacity: 64)
+        writer.beginObject()
+        writer.key("scope")
+        writer.string(scope.rawValue)
+        writer.key("measure")
+        writer.string(measure.rawValue)
+        writer.key("limit")
+        writer.integer(limit)
+        writer.endObject()
+        return writer.bytes
     }
 }
 

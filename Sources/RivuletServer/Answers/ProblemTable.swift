@@ -450,6 +450,12 @@ struct ProblemTable {
                 "The server keeps at most 100,000 revocations. A revocation is dropped when the tokens that it covers have expired.",
                 "DELETE revocations that are not needed, then send the request again. Nothing has changed."
             )
+        case .quota:
+            ProblemTable(
+                "The app or the owner has as much as it may",
+                "The app's quota limits its sessions and their stored bytes, for the whole app or for each owner. `quota` names the limit.",
+                "Delete sessions, which always succeeds, or have the app's author raise the quota. Nothing has changed."
+            )
         }
     }
 }

@@ -183,6 +183,8 @@ extension ProblemType {
         case .stateFull: Problem(.stateFull(key, limitBytes: SessionLimits().stateBytesMax))
         case .diskFull: Problem(StorageError.full(detail: ""))
         case .memoryFull: Problem(StorageError.memoryFull(limitBytes: MemoryStorageLimits().bytesMax))
+        case .quota:
+            Problem(StorageError.quota(QuotaExcess(app: "todos", scope: .owner, measure: .sessions, limit: 100)))
         case .storeFull: Problem(.store(.full(limitBytes: StoreLimits().bytesMax)), epoch: "")
         case .revocationsFull: .revocationsFull
         }

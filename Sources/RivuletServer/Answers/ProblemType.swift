@@ -78,6 +78,7 @@ enum ProblemType: String, CaseIterable, Sendable {
     case memoryFull = "memory-full"
     case storeFull = "store-full"
     case revocationsFull = "revocations-full"
+    case quota
 
     /// The status of the answer.
     var status: Int {
@@ -112,7 +113,7 @@ enum ProblemType: String, CaseIterable, Sendable {
         case .notImplemented: 501
         case .overloaded, .serverStopping, .storageUnavailable, .secretsUnavailable, .notReady: 503
         case .httpVersionNotSupported: 505
-        case .stateFull, .diskFull, .memoryFull, .storeFull, .revocationsFull: 507
+        case .stateFull, .diskFull, .memoryFull, .storeFull, .revocationsFull, .quota: 507
         }
     }
 

@@ -215,7 +215,7 @@ enum DispatchOutcome: Int, MetricLabel {
             case .overloaded, .keysFull, .stateFull: .overloaded
             case .draining, .storage(.unavailable), .storage(.closed): .unavailable
             case .storage(.full), .storage(.memoryFull): .unavailable
-            case .storage(.tooLarge): .overloaded
+            case .storage(.tooLarge), .storage(.quota): .overloaded
             case .storage(.indeterminate), .storage(.corrupt), .storage(.incompatible): .failed
             case .reducerFailed, .unreadable: .failed
             }

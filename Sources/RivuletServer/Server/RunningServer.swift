@@ -79,6 +79,7 @@ extension StateServer {
     /// - Throws: The errors that `run()` throws.
     package func start(isListening: Bool, clock: any Clock<Duration>) throws -> RunningServer {
         let context = try makeContext(workers: 1, clock: clock)
+        try setQuotas()
         try storage.lifecycle.start()
         do {
             try openShared(Array(context.apps.values))

@@ -120,6 +120,7 @@ public final class StateServer: Sendable {
         ProcessSettings.reserveDescriptors(options.limits.connectionsMax)
         let context = try makeContext(workers: options.workers, clock: ContinuousClock())
         logErasingTrouble()
+        try setQuotas()
         try storage.lifecycle.start()
         defer { storage.lifecycle.close() }
         logRecovery()
@@ -181,6 +182,26 @@ public final class StateServer: Sendable {
         context.secret.logNotice(to: logger, sessionsAreKept: isKept)
         if isKept, options.olderSecretKey != nil { logger.info("\(SecretKey.olderNotice)") }
         for notice in context.erasing?.startNotices ?? [] { logger.warning("\(notice)") }
+    }
+
+    /// Passes the quotas of the apps to the storage engine, before it starts.
+    func setQuotas() throws {
+        var quotas: [String: StorageQuota] = [:]
+        for app in hostedApps where app.quota != .none {
+            if let limit = app.quota.invalidLimit {
+                throw ServerError(
+                    "\(limit) in the quota of app \"\(app.name)\" is below 1; set it to 1 at least, or to nil for no limit"
+                )
+            }
+            quotas[app.name] = app.quota
+        }
+        if let engine = storage as? any QuotaStorageEngine { return try engine.setQuotas(quotas) }
+        guard quotas.isEmpty else {
+            let names = quotas.keys.sorted().joined(separator: ", ")
+            throw ServerError(
+                "the storage engine keeps no quotas, and these apps have one: \(names); take another engine, or leave the quota out"
+            )
+        }
     }
 
     /// Makes the storage engine log each deleted session that it could not erase.

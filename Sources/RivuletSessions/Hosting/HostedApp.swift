@@ -1,5 +1,5 @@
 package import RivuletAccess
-import RivuletBase
+package import RivuletBase
 package import RivuletEngine
 package import RivuletJSON
 import RivuletObservation
@@ -32,6 +32,8 @@ package typealias SessionMaker =
 package protocol HostedApp: Sendable {
     var name: String { get }
     var sessionPolicy: SessionPolicy { get }
+    /// The most sessions and stored bytes of the app and of each owner.
+    var quota: StorageQuota { get }
     /// Returns true if the state's schema can have a value at this path.
     func accepts(_ path: JSONPointer) -> Bool
     /// Returns true if the view's schema, or the state's if `view` is nil, can have a value at this path.
@@ -116,6 +118,8 @@ package final class AppHost<Definition: AppDefinition>: HostedApp {
     }
 
     package var sessionPolicy: SessionPolicy { engine.definition.sessionPolicy }
+
+    package var quota: StorageQuota { engine.definition.quota }
 
     package var hasAccessRule: Bool { guardian != nil }
 

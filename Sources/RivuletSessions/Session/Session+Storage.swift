@@ -179,12 +179,17 @@ extension Session {
     ///
     /// If the outcome is indeterminate, the session leaves memory.
     private func storageDidFail(_ error: StorageError) {
-        environment.logger.error("storage failed", metadata: ["app": "\(key.app)", "error": "\(LogText.of(error))"])
+        // A client that exceeds its quota is no trouble of the storage.
+        if case .quota = error {} else { logFailure(error) }
         if case .indeterminate = error { return retire(failing: .storage(error)) }
         let failed = machine.storageDidFail()
         idempotency.storageDidFail()
         tell(failed, .storage(error))
         drive()
+    }
+
+    private func logFailure(_ error: StorageError) {
+        environment.logger.error("storage failed", metadata: ["app": "\(key.app)", "error": "\(LogText.of(error))"])
     }
 
     /// Answers the failed requests with the error.

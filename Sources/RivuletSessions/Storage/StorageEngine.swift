@@ -1,3 +1,5 @@
+public import RivuletBase
+
 /// Receives the answer to one storage request, exactly once.
 ///
 /// The reply is called on a thread of the engine. If a request needs no other thread, the reply may be called on the
@@ -60,6 +62,17 @@ public protocol StorageEngine: Sendable {
 public protocol MemoryHoldingStorage: StorageEngine {
     /// The approximate memory of sessions, their logs and their idempotency records, in bytes; any thread may read it.
     var memoryBytes: Int { get }
+}
+
+/// A storage engine that keeps apps and owners within their quotas.
+public protocol QuotaStorageEngine: StorageEngine {
+    /// Sets the quotas by the names of apps; it is called once, before `start()`.
+    ///
+    /// From then on, the engine counts the sessions of these apps in the transactions that write them. A creation or an
+    /// append that would exceed a limit answers `.quota`. Compactions and deletions are never refused.
+    ///
+    /// - Throws: `.incompatible` if the engine cannot keep quotas.
+    func setQuotas(_ quotas: [String: StorageQuota]) throws(StorageError)
 }
 
 /// A storage engine that answers deletions before the bytes have left its files.

@@ -12,6 +12,8 @@ public enum StorageError: Error, Hashable, Sendable {
     case full(detail: String)
     /// An engine without a disk has reached its limit of bytes; nothing was written, and reads continue to work.
     case memoryFull(limitBytes: Int)
+    /// The write would exceed the quota of its app or of its owner; nothing was written, and deletions still succeed.
+    case quota(QuotaExcess)
     /// An entry or a snapshot is larger than this number of bytes and can never be stored.
     case tooLarge(limitBytes: Int)
     /// Stored bytes of this session are damaged; without a key, the store as a whole is damaged.
@@ -34,6 +36,8 @@ extension StorageError: CustomStringConvertible {
             "storage is full: \(detail)"
         case .memoryFull(let limitBytes):
             "storage is full: the memory engine holds \(limitBytes) bytes; delete sessions, or raise MemoryStorageLimits.bytesMax"
+        case .quota(let excess):
+            "\(excess)"
         case .tooLarge(let limitBytes):
             "the entry or snapshot is larger than \(limitBytes) bytes: make the state or the event smaller, "
                 + "or raise the limit of the storage engine"
@@ -57,7 +61,7 @@ extension ItemStorageError {
             case .unavailable(let detail): .unavailable(detail: detail)
             case .indeterminate(let detail): .indeterminate(detail: detail)
             case .full(let detail): .full(detail: detail)
-            case .memoryFull: .full(detail: "\(error)")
+            case .memoryFull, .quota: .full(detail: "\(error)")
             case .tooLarge(let limitBytes): .tooLarge(limitBytes: limitBytes)
             case .corrupt(_, let detail): .corrupt(detail: detail)
             case .incompatible(let detail): .incompatible(detail: detail)

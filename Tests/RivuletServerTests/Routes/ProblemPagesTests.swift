@@ -64,6 +64,7 @@ import Testing
                 "cursor value": ["precondition-failed"],
                 "oldest": ["version-gone"],
                 "violated-policies": ["quota-exceeded"],
+                "quota": ["quota"],
                 "trace_id": [
                     "app-failed", "session-unreadable", "stored-value-unreadable", "kept-answer-unreadable",
                     "storage-indeterminate", "storage-damaged", "storage-incompatible", "server-fault",

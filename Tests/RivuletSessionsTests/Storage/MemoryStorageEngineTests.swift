@@ -16,6 +16,13 @@ import Testing
         return engine
     }
 
+    @Test(arguments: QuotaConformance.all)
+    func `keeps quotas`(rule: QuotaConformance) async throws {
+        let engine = MemoryStorageEngine()
+        defer { engine.close() }
+        try await rule.check(engine)
+    }
+
     @Test(arguments: StorageConformance.all)
     func `keeps the storage contract`(rule: StorageConformance) async throws {
         let engine = try startedEngine { limits in

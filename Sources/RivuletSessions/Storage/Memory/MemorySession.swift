@@ -31,6 +31,9 @@ struct MemorySession {
 
     var head: SessionHead { SessionHead(epoch: epoch, version: version, token: token) }
 
+    /// The bytes that a quota counts: those of the entries and snapshots.
+    var contentBytes: Int { entries.reduce(0) { $0 + $1.byteCount } + snapshots.reduce(0) { $0 + $1.state.count } }
+
     /// The bytes that are counted for an entry.
     static func byteCount(of entry: LogEntry) -> Int { overheadBytes + entry.byteCount }
 

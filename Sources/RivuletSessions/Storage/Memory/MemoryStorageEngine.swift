@@ -1,4 +1,5 @@
 internal import Dispatch
+public import RivuletBase
 public import RivuletStores
 internal import Synchronization
 
@@ -24,6 +25,7 @@ public final class MemoryStorageEngine: StorageRoles {
         var lastToken: UInt64 = 0
         var requestsUnderWay = 0
         var phase = Phase.new
+        var counters = MemoryCounters()
     }
 
     private enum Phase {
@@ -79,7 +81,9 @@ public final class MemoryStorageEngine: StorageRoles {
         perform(reply) { [self] state throws(StorageError) in
             if let existing = state.sessions[key] { return .exists(existing.head) }
             let session = try newSession(epoch: epoch, time: time, snapshot: snapshot, owner: owner, in: &state)
+            try state.counters.check(sessions: 1, bytes: session.contentBytes, of: key.app, owner)
             try reserve(session.byteCount, in: &state.bytes)
+            state.counters.count(sessions: 1, bytes: session.contentBytes, of: key.app, owner)
             state.sessions[key] = session
             return .created(session.head)
         }
@@ -98,15 +102,23 @@ public final class MemoryStorageEngine: StorageRoles {
             try check(answers)
             switch (point, state.sessions.index(forKey: key)) {
             case (.after(let head), let index?):
+                let isCounted = state.counters.counts(key.app)
+                let owner = isCounted ? state.sessions.values[index].owner : nil
+                let growth = isCounted ? entries.reduce(0) { $0 + $1.byteCount } : 0
+                try state.counters.check(sessions: 0, bytes: growth, of: key.app, owner)
                 // The session is changed in place. If a copy of it existed, even an unused one, `append` would copy the
                 // log.
-                return try append(
+                let outcome = try append(
                     entries,
                     keeping: answers,
                     to: &state.sessions.values[index],
                     after: head,
                     &state.bytes
                 )
+                if case .committed = outcome {
+                    state.counters.count(sessions: 0, bytes: growth, of: key.app, owner)
+                }
+                return outcome
             case (.creating(let epoch, let time, let snapshot, let owner), nil):
                 guard entries.all(followFrom: 0) else { return .conflict }
                 var session = try newSession(
@@ -118,7 +130,9 @@ public final class MemoryStorageEngine: StorageRoles {
                 )
                 session.append(entries)
                 session.keep(answers)
+                try state.counters.check(sessions: 1, bytes: session.contentBytes, of: key.app, owner)
                 try reserve(session.byteCount, in: &state.bytes)
+                state.counters.count(sessions: 1, bytes: session.contentBytes, of: key.app, owner)
                 state.sessions[key] = session
                 return .committed(session.head)
             case (.after, nil), (.creating, _?):
@@ -193,9 +207,14 @@ public final class MemoryStorageEngine: StorageRoles {
                 head.version <= session.version, snapshot.version == head.version
             else { return .conflict }
             try check(snapshot)
-            let bytesBefore = session.byteCount
+            let isCounted = state.counters.counts(key.app)
+            let (bytesBefore, contentBefore) = (session.byteCount, isCounted ? session.contentBytes : 0)
             session.compact(to: snapshot, keeping: keeping)
             try reserve(session.byteCount - bytesBefore, in: &state.bytes)
+            if isCounted {
+                let growth = session.contentBytes - contentBefore
+                state.counters.count(sessions: 0, bytes: growth, of: key.app, session.owner)
+            }
             state.sessions[key] = session
             let bytes = keeping.bytes.map { _ in session.entries.reduce(0) { $0 + $1.byteCount } }
             let (from, since) = (session.retained.from, session.retained.since)
@@ -208,6 +227,9 @@ public final class MemoryStorageEngine: StorageRoles {
         perform(reply) { state in
             guard let session = state.sessions.removeValue(forKey: key) else { return false }
             state.bytes -= session.byteCount
+            if state.counters.counts(key.app) {
+                state.counters.count(sessions: -1, bytes: -session.contentBytes, of: key.app, session.owner)
+            }
             return true
         }
     }
@@ -366,6 +388,13 @@ public final class MemoryStorageEngine: StorageRoles {
                 return .failure(error)
             }
         }
+    }
+}
+
+extension MemoryStorageEngine: QuotaStorageEngine {
+    /// Sets the quotas; `start()` has not been called.
+    public func setQuotas(_ quotas: [String: StorageQuota]) throws(StorageError) {
+        state.withLock { $0.counters = MemoryCounters(quotas: quotas) }
     }
 }
 
