@@ -99,6 +99,14 @@ package struct APIKeyFile: Sendable {
         return Array((JSONValue.object([.init(name: "keys", value: keys)]).description + "\n").utf8)
     }
 
+    /// Returns the principal of the key with this id; nil if there is none.
+    func principal(id: String) -> Principal? { positions[id].map { records[$0].principal } }
+
+    /// Returns the fingerprint of the key with this id; nil if there is none.
+    func fingerprint(id: String) -> KeyFingerprint? {
+        positions[id].map { KeyFingerprint(of: [records[$0].hash]) }
+    }
+
     /// Verifies an API key; `now` is in seconds since 1970.
     ///
     /// The hashes are compared in constant time. An unknown id is refused without a comparison,
@@ -108,15 +116,7 @@ package struct APIKeyFile: Sendable {
         guard let record = positions[key.id].map({ records[$0] }) else { throw .apiKeyID(key.id) }
         guard key.hash == record.hash else { throw .apiKeySecret(key.id) }
         if let expires = record.expires, now >= expires { throw .apiKeyExpired(key.id) }
-        return Principal(
-            subject: Principal.apiKeySubjectPrefix + record.id,
-            issuer: nil,
-            credential: .apiKey(id: record.id),
-            issuedAt: nil,
-            expires: record.expires,
-            grants: record.grants,
-            claims: record.claims
-        )
+        return record.principal
     }
 
     private mutating func append(_ record: Record) throws(AuthConfigurationError) {
@@ -133,6 +133,19 @@ package struct APIKeyFile: Sendable {
 }
 
 extension APIKeyFile.Record {
+    /// The principal of the key.
+    fileprivate var principal: Principal {
+        Principal(
+            subject: Principal.apiKeySubjectPrefix + id,
+            issuer: nil,
+            credential: .apiKey(id: id),
+            issuedAt: nil,
+            expires: expires,
+            grants: grants,
+            claims: claims
+        )
+    }
+
     private static let members: Set<String> = ["id", "name", "sha256", "grants", "expires"]
 
     fileprivate init(_ value: JSONValue, at index: Int) throws(AuthConfigurationError) {

@@ -9,13 +9,17 @@ package struct Authenticator: Sendable {
     private let apiKeys: APIKeyFile
     private let policy: AccessPolicy
     private let pseudonyms: PseudonymKey
+    /// The number of this authenticator among those of its server.
+    package let number: UInt64
+    /// The fingerprint of all keys of tokens.
+    private let tokenKeys: KeyFingerprint
     /// A caller without a credential.
     package let anonymous: Identity
 
     /// Creates an authenticator.
     ///
     /// `rolesClaim` is the claim with the roles, for issuers that name none. The `secret` makes ``Caller/me``: another
-    /// secret gives every caller another name.
+    /// secret gives every caller another name. `keyDocuments` are the bytes from which the issuers' keys were read.
     ///
     /// - Throws: `AuthConfigurationError` if two issuers have one name, or for a claim without a name.
     package init(
@@ -23,7 +27,9 @@ package struct Authenticator: Sendable {
         apiKeys: APIKeyFile = APIKeyFile(),
         policy: AccessPolicy = AccessPolicy(),
         rolesClaim: String = RolesClaim.standard.description,
-        secret: SymmetricKey
+        secret: SymmetricKey,
+        keyDocuments: [[UInt8]] = [],
+        number: UInt64 = 0
     ) throws(AuthConfigurationError) {
         guard let claim = RolesClaim(rolesClaim) else {
             throw .document("The claim of the roles needs a name of 1 to \(RolesClaim.bytesMax) bytes.")
@@ -31,7 +37,9 @@ package struct Authenticator: Sendable {
         tokens = try TokenVerifier(issuers: issuers, rolesClaim: claim)
         (self.apiKeys, self.policy) = (apiKeys, policy)
         pseudonyms = PseudonymKey(secret)
-        anonymous = Identity(nil, .anonymous, policy.grants(roles: [], isAnonymous: true))
+        self.number = number
+        tokenKeys = KeyFingerprint(of: keyDocuments)
+        anonymous = Identity(nil, .anonymous, policy.grants(roles: [], isAnonymous: true), by: number, nil)
     }
 
     /// The names of the issuers, in the order of their bytes.
@@ -65,14 +73,40 @@ package struct Authenticator: Sendable {
             roles: principal.roles,
             claims: principal.claims
         )
+        return identity(of: principal, caller)
+    }
+
+    private func identity(of principal: Principal, _ caller: Caller) -> Identity {
         let granted = policy.grants(roles: principal.roles, isAnonymous: false)
-        return Identity(principal, caller, principal.grants + granted)
+        return Identity(principal, caller, principal.grants + granted, by: number, verifier(of: principal))
+    }
+
+    /// Returns the identity of an earlier authenticator's caller under the present keys and rules, without its
+    /// credential.
+    ///
+    /// The result is nil if the keys that verified the credential are not the present ones: the caller has to send the
+    /// credential again.
+    package func identify(again identity: Identity) -> Identity? {
+        guard let principal = identity.principal else {
+            let granted = policy.grants(roles: [], isAnonymous: true)
+            return Identity(nil, identity.caller, granted, by: number, nil)
+        }
+        guard verifier(of: principal) == identity.verifier else { return nil }
+        guard case .apiKey(let id) = principal.credential else { return self.identity(of: principal, identity.caller) }
+        return apiKeys.principal(id: id).map { self.identity(of: $0, identity.caller) }
+    }
+
+    private func verifier(of principal: Principal) -> KeyFingerprint? {
+        switch principal.credential {
+        case .token: tokenKeys
+        case .apiKey(let id): apiKeys.fingerprint(id: id)
+        }
     }
 
     /// Returns the identity of a request without a credential.
     ///
     /// The name in its session cookie stands for `${me}`.
     package func anonymous(me: String) -> Identity {
-        Identity(nil, .anonymous(me: me), policy.grants(roles: [], isAnonymous: true))
+        Identity(nil, .anonymous(me: me), policy.grants(roles: [], isAnonymous: true), by: number, nil)
     }
 }

@@ -10,9 +10,20 @@ package final class Identity: Sendable {
     package let grants: CallerGrants
     /// The grants as they were read: of the credential, and of the policy.
     package let sources: [Grant]
+    /// The number of the authenticator that made the identity.
+    package let authenticator: UInt64
+    /// The keys that verified the credential; nil for an anonymous caller.
+    let verifier: KeyFingerprint?
 
     /// Binds the grants to the caller.
-    package init(_ principal: Principal?, _ caller: Caller, _ sources: [Grant]) {
+    package init(
+        _ principal: Principal?,
+        _ caller: Caller,
+        _ sources: [Grant],
+        by authenticator: UInt64 = 0,
+        _ verifier: KeyFingerprint? = nil
+    ) {
+        (self.authenticator, self.verifier) = (authenticator, verifier)
         let grants = CallerGrants(sources, of: caller)
         self.principal = principal
         self.caller = caller.with(isOperator: grants.allows(.operate, app: nil))
@@ -22,7 +33,7 @@ package final class Identity: Sendable {
 
     /// Creates an identity with other grants, for a server without credentials.
     package init(caller: Caller, grants: CallerGrants) {
-        (principal, sources) = (nil, [])
+        (principal, sources, authenticator, verifier) = (nil, [], 0, nil)
         self.caller = caller.with(isOperator: grants.allows(.operate, app: nil))
         self.grants = grants
     }

@@ -22,6 +22,13 @@ final class StreamCredential {
         term = Self.term(of: identity, now)
     }
 
+    /// Replaces the identity by that of the same credential under newer rules.
+    func decide(as identity: Identity, now: UInt64) {
+        let isSameTerm = identity.principal?.expires == self.identity.principal?.expires
+        self.identity = identity
+        if !isSameTerm { term = Self.term(of: identity, now) }
+    }
+
     private static func term(of identity: Identity, _ now: UInt64) -> CredentialTerm {
         var random = SystemRandomNumberGenerator()
         return CredentialTerm(remaining: identity.remainingMilliseconds, now: now, using: &random)

@@ -5,16 +5,24 @@ import RivuletSessions
 
 /// Keeps the streams of one loop within the permissions of their callers.
 ///
-/// A stream is decided when it opens, when its credential is renewed, and after a revocation; never for an event.
+/// A stream is decided when it opens, when its credential is renewed, and after a revocation or a reload; never for an
+/// event.
 final class StreamReview {
     private let core: LoopCore
     private let connections: ConnectionDriver
     private let streams: StreamDriver
     /// The search for streams of revoked credentials.
     private var pass = StreamPass()
+    /// The pass over all streams after a reload.
+    private var reloadPass = StreamPass()
+    /// The generation of the keys and rules under which all streams are decided, or an earlier one.
+    private var generation: UInt64
+    /// The streams with credentials that the present keys have not verified.
+    private var unverified: [ConnectionID] = []
 
     init(_ core: LoopCore, _ connections: ConnectionDriver, _ streams: StreamDriver) {
         (self.core, self.connections, self.streams) = (core, connections, streams)
+        generation = core.context.authentication?.generation ?? 0
     }
 
     // MARK: - Revocations
@@ -44,27 +52,61 @@ final class StreamReview {
     func renew(_ connection: ClientConnection, with identity: Identity) throws(Problem) {
         guard let stream = connection.stream, let credential = stream.facts.credential else { return }
         credential.renew(identity, now: core.loop.nowMilliseconds)
-        try decide(stream, of: credential, on: connection)
+        if let problem = decide(stream, of: credential, on: connection) { throw problem }
         streams.didRenew(connection)
     }
 
+    // MARK: - Reloads
+
+    /// Decides about all streams again if the keys and rules were read again; called once a second.
+    func decideAfterReload() {
+        guard let authentication = core.context.authentication, authentication.generation != generation else { return }
+        generation = authentication.generation
+        if reloadPass.change() { continueReloadPass(authentication) }
+    }
+
+    private func continueReloadPass(_ authentication: Authentication) {
+        let ids = reloadPass.next { streams.ids }
+        let (authenticator, _) = authentication.snapshot
+        for id in ids {
+            guard let connection = connections[id], let stream = connection.stream,
+                let credential = stream.facts.credential, credential.identity.authenticator != authenticator.number
+            else { continue }
+            guard let identity = authenticator.identify(again: credential.identity) else {
+                unverified.append(id)
+                continue
+            }
+            credential.decide(as: identity, now: core.loop.nowMilliseconds)
+            if decide(stream, of: credential, on: connection) == nil { streams.didRenew(connection) }
+        }
+        guard ids.isEmpty, !reloadPass.isDue else {
+            core.loop.schedule(after: .milliseconds(1)) { [self] in continueReloadPass(authentication) }
+            return
+        }
+        // Their clients come back and send their credentials again.
+        streams.endInTurn(exchange(&unverified, with: []), because: .expired)
+    }
+
     /// Decides about a stream again, and gives it other paths or ends it.
+    ///
+    /// - Returns: The reason for which the stream has ended; nil if it goes on.
     private func decide(
         _ stream: OpenStream,
         of credential: StreamCredential,
         on connection: ClientConnection
-    ) throws(Problem) {
+    ) -> Problem? {
         let source = stream.group.source
         switch core.context.permission(of: credential.identity, for: source, asked: credential.asked) {
         case .same: break
         case .other(let topic, let isMasked):
-            guard case .session(let key, let former) = source else { return }
+            guard case .session(let key, let former) = source else { break }
             credential.asked = isMasked ? credential.asked ?? former : nil
             streams.watch(topic, of: key, on: connection, because: .permissionsChanged)
         case .nothing(let problem):
             streams.close(connection, because: .unauthorized)
-            throw problem
+            return problem
         }
+        return nil
     }
 }
 

@@ -31,6 +31,9 @@ final class Authentication: Sendable {
     private let state: Mutex<Files>
     private let current: Mutex<Authenticator>
     private let generationNumber = Atomic<UInt64>(0)
+    private let reloads = Atomic<UInt64>(0)
+    /// The number of the present authenticator.
+    private let currentNumber = Atomic<UInt64>(0)
 
     /// Reads the files, and fetches the key sets of URLs.
     ///
@@ -54,6 +57,11 @@ final class Authentication: Sendable {
     /// The number of replacements so far.
     var generation: UInt64 { generationNumber.load(ordering: .acquiring) }
 
+    /// Returns true if the present keys and rules have made the identity.
+    func hasMade(_ identity: Identity) -> Bool {
+        identity.authenticator == currentNumber.load(ordering: .acquiring)
+    }
+
     /// The present keys and rules, with a generation that is theirs or earlier.
     var snapshot: (authenticator: Authenticator, generation: UInt64) {
         let generation = generation
@@ -63,9 +71,10 @@ final class Authentication: Sendable {
     private static func read(
         _ files: CredentialFiles,
         _ secret: SymmetricKey,
-        _ remote: RemoteKeySets?
+        _ remote: RemoteKeySets?,
+        number: UInt64 = 0
     ) throws(ServerError) -> Authenticator {
-        try files.read(secret: secret) { url throws(ServerError) in
+        try files.read(secret: secret, number: number) { url throws(ServerError) in
             guard let remote else {
                 throw ServerError("\(url) is a URL, and the server was started without one; restart it to use the URL")
             }
@@ -92,8 +101,14 @@ final class Authentication: Sendable {
     private func readAgain() {
         state.withLock { $0 = Files(stamps: Self.stamps(files), looked: WallClock.milliseconds()) }
         do throws(ServerError) {
-            let authenticator = try Self.read(files, secret, remote)
-            current.withLock { $0 = authenticator }
+            // Two threads may reload at once. Then the one that read last has the greater number.
+            let number = reloads.add(1, ordering: .relaxed).newValue
+            let authenticator = try Self.read(files, secret, remote, number: number)
+            current.withLock { current in
+                guard current.number < authenticator.number else { return }
+                current = authenticator
+                currentNumber.store(authenticator.number, ordering: .releasing)
+            }
             remote?.keep(only: files.urls)
             generationNumber.add(1, ordering: .releasing)
             logger.notice(

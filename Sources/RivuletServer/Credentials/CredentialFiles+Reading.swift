@@ -16,7 +16,8 @@ extension CredentialFiles {
     private var issuerSources: [String] {
         guard let issuerFile else { return [] }
         do throws(ServerError) {
-            return try described(in: issuerFile).map { location(of: $0.source, in: issuerFile) }
+            var documents: [[UInt8]] = []
+            return try described(in: issuerFile, &documents).map { location(of: $0.source, in: issuerFile) }
         } catch {
             return []
         }
@@ -54,12 +55,13 @@ extension CredentialFiles {
         return source
     }
 
-    /// Reads all files.
+    /// Reads all files; `number` is the number of the authenticator.
     ///
     /// - Throws: a `ServerError` of one line, with the file and the remedy.
-    func read(secret: SymmetricKey, keySets: KeySets) throws(ServerError) -> Authenticator {
+    func read(secret: SymmetricKey, number: UInt64 = 0, keySets: KeySets) throws(ServerError) -> Authenticator {
         try checkSources()
-        let issuers = try issuers(keySets)
+        var documents: [[UInt8]] = []
+        let issuers = try issuers(keySets, &documents)
         let keys = try apiKeys.map { path throws(ServerError) in
             try Self.parsed(path, isSecret: true) { bytes throws(AuthConfigurationError) in
                 try APIKeyFile(parsing: bytes)
@@ -74,7 +76,9 @@ extension CredentialFiles {
                 apiKeys: keys ?? APIKeyFile(),
                 policy: policy ?? AccessPolicy(),
                 rolesClaim: rolesClaim,
-                secret: secret
+                secret: secret,
+                keyDocuments: documents,
+                number: number
             )
         } catch {
             throw ServerError("\(issuerFile.map { "\($0): " } ?? "")\(error)")
@@ -105,11 +109,18 @@ extension CredentialFiles {
     }
 
     /// The issuers of the tokens; empty if the server takes API keys only.
-    private func issuers(_ keySets: KeySets) throws(ServerError) -> [TokenIssuer] {
-        if let issuerFile { return try issuers(in: issuerFile, keySets) }
+    ///
+    /// The documents from which they and their keys were read are added to `documents`.
+    private func issuers(
+        _ keySets: KeySets,
+        _ documents: inout [[UInt8]]
+    ) throws(ServerError) -> [TokenIssuer] {
+        if let issuerFile { return try issuers(in: issuerFile, keySets, &documents) }
         guard let path = jwtKeyFile ?? keySet else { return [] }
         let algorithm = try Self.algorithm(named: jwtAlgorithm)
-        let found = try keySet == nil ? Self.key(path, algorithm) : Self.keySet(path, algorithm, keySets)
+        let found =
+            try keySet == nil
+            ? Self.key(path, algorithm, &documents) : Self.keySet(path, algorithm, keySets, &documents)
         guard let keys = found else { return [] }
         do throws(AuthConfigurationError) {
             let issuer = try TokenIssuer(
@@ -126,20 +137,28 @@ extension CredentialFiles {
 
     // MARK: - The file of issuers
 
-    private func described(in path: String) throws(ServerError) -> [IssuerFile.Description] {
+    private func described(
+        in path: String,
+        _ documents: inout [[UInt8]]
+    ) throws(ServerError) -> [IssuerFile.Description] {
         try Self.parsed(path) { bytes throws(AuthConfigurationError) in
-            try IssuerFile(parsing: bytes, audiences: audiences).issuers
+            documents.append(bytes)
+            return try IssuerFile(parsing: bytes, audiences: audiences).issuers
         }
     }
 
-    private func issuers(in path: String, _ keySets: KeySets) throws(ServerError) -> [TokenIssuer] {
+    private func issuers(
+        in path: String,
+        _ keySets: KeySets,
+        _ documents: inout [[UInt8]]
+    ) throws(ServerError) -> [TokenIssuer] {
         var issuers: [TokenIssuer] = []
-        for description in try described(in: path) {
+        for description in try described(in: path, &documents) {
             let location = location(of: description.source, in: path)
             let found =
                 switch description.source {
-                case .keyFile(_, let algorithm): try Self.key(location, algorithm)
-                case .keySet(_, let algorithm): try Self.keySet(location, algorithm, keySets)
+                case .keyFile(_, let algorithm): try Self.key(location, algorithm, &documents)
+                case .keySet(_, let algorithm): try Self.keySet(location, algorithm, keySets, &documents)
                 }
             guard let keys = found else { continue }
             do throws(AuthConfigurationError) {
@@ -164,9 +183,14 @@ extension CredentialFiles {
 
     // MARK: - Keys
 
-    private static func key(_ path: String, _ algorithm: SignatureAlgorithm?) throws(ServerError) -> KeySet? {
+    private static func key(
+        _ path: String,
+        _ algorithm: SignatureAlgorithm?,
+        _ documents: inout [[UInt8]]
+    ) throws(ServerError) -> KeySet? {
         try parsed(path, isSecret: true) { bytes throws(AuthConfigurationError) in
-            try KeySet(keyFile: bytes, algorithm: algorithm)
+            documents.append(bytes)
+            return try KeySet(keyFile: bytes, algorithm: algorithm)
         }
     }
 
@@ -174,10 +198,12 @@ extension CredentialFiles {
     private static func keySet(
         _ path: String,
         _ algorithm: SignatureAlgorithm?,
-        _ keySets: KeySets
+        _ keySets: KeySets,
+        _ documents: inout [[UInt8]]
     ) throws(ServerError) -> KeySet? {
         if KeySetURL.isURL(path) {
             guard let document = try keySets(path) else { return nil }
+            documents.append(document)
             do throws(AuthConfigurationError) {
                 return try KeySet(jwks: document, rsaAlgorithm: algorithm ?? .rs256, skipsFaults: true)
             } catch {
@@ -185,7 +211,8 @@ extension CredentialFiles {
             }
         }
         return try parsed(path) { bytes throws(AuthConfigurationError) in
-            try KeySet(jwks: bytes, rsaAlgorithm: algorithm ?? .rs256)
+            documents.append(bytes)
+            return try KeySet(jwks: bytes, rsaAlgorithm: algorithm ?? .rs256)
         }
     }
 

@@ -23,8 +23,6 @@ final class ServerLoop {
     private let sink: ShardSink
     private let publisher: LoopPublisher
     private var memoryTrim = MemoryTrim()
-    /// The generation of the credentials under which the streams of this loop were opened, or an earlier one.
-    private var streamGeneration: UInt64 = 0
 
     init(index: Int, loop: EventLoop, context: ServerContext) {
         let core = LoopCore(index: index, loop: loop, context: context)
@@ -72,7 +70,7 @@ final class ServerLoop {
             server.publishMetrics()
             server.core.log.renewQuotas()
             server.trimMemory()
-            server.endStreamsOfReload()
+            server.review.decideAfterReload()
         }
         every(context.options.sessionLimits.idleTimeMax / 10) { $0.shard.evict() }
         if core.index == 0, let authentication = context.authentication {
@@ -81,14 +79,6 @@ final class ServerLoop {
                 server.context.revocations?.removeExpired(at: Int(WallClock.milliseconds() / 1_000))
             }
         }
-    }
-
-    /// Ends the streams of all callers after the keys or permissions were read again; they come back and are decided
-    /// anew.
-    private func endStreamsOfReload() {
-        guard let authentication = context.authentication, authentication.generation != streamGeneration else { return }
-        streamGeneration = authentication.generation
-        streams.endInTurn(because: .expired)
     }
 
     private func every(_ interval: Duration, _ job: @escaping (ServerLoop) -> Void) {
@@ -125,7 +115,7 @@ final class ServerLoop {
         core.loop.stopListening()
         shard.drain()
         feeds.close()
-        streams.endInTurn()
+        streams.endInTurn(streams.ids, because: .draining)
         connections.closeIdle()
     }
 

@@ -111,9 +111,14 @@ final class StreamDriver {
         watch(connection)
         // The stream's join was under way when draining began, so draining has not ended the stream.
         if known == nil, core.isDraining { return close(connection, because: .draining) }
-        // A revocation while the stream's join was under way has not ended the stream either.
+        // A revocation or a reload while the stream's join was under way has not found the stream either.
         if known == nil, let credential = facts.credential, context.isRevoked(credential.identity) {
             return close(connection, because: .revoked)
+        }
+        if known == nil, let authentication = context.authentication, let identity = facts.credential?.identity,
+            !authentication.hasMade(identity)
+        {
+            return close(connection, because: .expired)
         }
         if action == .ask { ask(connection) }
     }
@@ -424,9 +429,8 @@ final class StreamDriver {
 
     // MARK: - Ending
 
-    /// Ends the streams a few at a time over `drainSpread`, so that their clients do not all return in one moment.
-    func endInTurn(because reason: StreamEvent.ByeReason = .draining) {
-        let ids = table.all.map(\.id)
+    /// Ends streams a few at a time over `drainSpread`, so that their clients do not all return in one moment.
+    func endInTurn(_ ids: [ConnectionID], because reason: StreamEvent.ByeReason) {
         let steps = max(Int(context.options.limits.drainSpread / Self.drainStep), 1)
         let count = max((ids.count + steps - 1) / steps, Self.streamsPerDrainStepMin)
         end(ids[...], count: count, because: reason)

@@ -1,6 +1,7 @@
 # A stream lives as long as its credential. Its caller renews the credential, and the permissions are decided again.
 
 import json
+import signal
 import time
 import zlib
 
@@ -187,3 +188,37 @@ def test_a_cursor_of_other_permissions_begins_with_a_reset(server, issuer):
     # A caller that may read everything again cannot be told from one that has asked for other paths.
     assert first("owner", titles)[:2] == ("reset", "paths-changed")
     assert first("owner", whole)[:2] == ("change", None)
+
+
+def test_after_a_reload_open_streams_are_decided_again(tmp_path):
+    issuer, policy = Issuer(tmp_path), tmp_path / "policy.json"
+
+    def grant(**roles):
+        policy.write_text(json.dumps({"roles": POLICY["roles"] | {role: POLICY["roles"].get(other, []) for role, other in roles.items()}}))
+
+    grant(a="owner", b="titles", c="titles", d="owner")
+    with Server(None, arguments=["--jwt-key-file", issuer.file, "--policy", policy, "--workers", 2]) as server:
+        dispatch(server, issuer, {"add": {"id": "a", "title": "one"}})
+        streams = {role: Stream(server, issuer, role) for role in "abcd"}
+        for role, stream in streams.items():
+            assert stream.event()[0] == "snapshot"
+            # A reload at the moment of its opening would end it with `expired`. This answer comes after that moment.
+            assert server.request("GET", f"/v1/streams/{stream.name}", headers=issuer.bearer("u", role)).status == 200
+        grant(a="titles", b="titles", c="owner")
+        server.process.send_signal(signal.SIGHUP)
+        reset = streams["a"].event()
+        assert reset[0] == "reset" and reset[2]["reason"] == "permissions-changed" and set(reset[2]["values"]) == {"/p/todos/a/title"}
+        reset = streams["c"].event()
+        assert reset[0] == "reset" and reset[2]["reason"] == "permissions-changed" and set(reset[2]["values"]) == {""}
+        assert streams["d"].event() == ("bye", None, {"reason": "unauthorized", "reconnect": False, "after": 0})
+        dispatch(server, issuer, {"rename": {"id": "a", "title": "two"}})
+        for role in "abc":
+            assert streams[role].event()[0] == "change", role
+        # The same rules with another key: the credentials of the streams have to be verified again.
+        issuer.file.write_bytes(b"another secret of more than 32 bytes")
+        server.process.send_signal(signal.SIGHUP)
+        for role in "abc":
+            name, _, data = streams[role].event()
+            assert name == "bye" and data["reason"] == "expired" and data["reconnect"]
+        for stream in streams.values():
+            stream.close()

@@ -189,7 +189,7 @@ def test_a_hangup_reads_the_files_again_and_a_broken_file_keeps_the_old_rules(tm
             assert stream.stream_head()[0] == 200
             policy.write_text(json.dumps(PUBLIC))
             server.process.send_signal(signal.SIGHUP)
-            assert b'{"reason":"expired","reconnect":true' in stream.until(b'"expired"') + stream.until(b"\n\n")
+            assert b'{"reason":"unauthorized","reconnect":false' in stream.until(b'"unauthorized"') + stream.until(b"\n\n")
         assert kept.request("GET", target, headers=bearer).status == 403
         policy.write_text("{")
         server.process.send_signal(signal.SIGHUP)

@@ -19,7 +19,10 @@ import Testing
 
     private static func authenticator(
         claim: String = "roles",
-        keys: APIKeyFile = APIKeyFile()
+        keys: APIKeyFile = APIKeyFile(),
+        policy: String = policy,
+        keyDocument: [UInt8] = [1],
+        number: UInt64 = 0
     ) throws -> (Authenticator, TestIssuer) {
         let issuer = TestIssuer(kind: .hmac)
         let configured = try TokenIssuer(
@@ -32,7 +35,9 @@ import Testing
             apiKeys: keys,
             policy: AccessPolicy(parsing: Array(policy.utf8)),
             rolesClaim: claim,
-            secret: secret()
+            secret: secret(),
+            keyDocuments: [keyDocument],
+            number: number
         )
         return (authenticator, issuer)
     }
@@ -125,6 +130,39 @@ import Testing
         #expect(identity.grants.access(to: "key:\(key.id)", of: "a").actions == [.read, .delete])
         #expect(identity.caller.roles.isEmpty)
         #expect(identity.isExpired(at: Self.now + 15) && !identity.isExpired(at: Self.now + 14))
+    }
+
+    @Test func `newer rules decide about a verified caller, and other keys do not know it`() throws {
+        var (file, random) = (APIKeyFile(), SeededGenerator(seed: 1))
+        let key = try file.add(
+            name: nil,
+            grants: [JSONValue(parsing: #"{"actions":["delete"],"app":"a","sessions":["*"]}"#)],
+            expires: nil,
+            using: &random
+        )
+        let (first, issuer) = try Self.authenticator(keys: file, number: 1)
+        let token = try first.identify(Array(issuer.token(claims: [:]).utf8), at: Self.now)
+        let backend = try first.identify(Array(key.text.utf8), at: Self.now)
+        let visitor = first.anonymous(me: "cookie")
+        #expect([token, backend, visitor].map(\.authenticator) == [1, 1, 1])
+        let policy = #"{"authenticated":[{"actions":["dispatch"],"app":"a","sessions":["*"]}]}"#
+        let (second, _) = try Self.authenticator(keys: file, policy: policy, number: 2)
+        let again = [token, backend, visitor].map { second.identify(again: $0) }
+        #expect(again.map { $0?.authenticator } == [2, 2, 2])
+        #expect(again.map { $0?.caller.me } == [token.caller.me, backend.caller.me, "cookie"])
+        let actions = again.map { $0?.grants.access(to: "home", of: "a").actions }
+        #expect(actions == [[.dispatch], [.dispatch, .delete], []])
+        #expect(again[0]?.principal?.expires == token.principal?.expires)
+        // Another document of keys, and a file without the API key.
+        let (third, _) = try Self.authenticator(policy: policy, keyDocument: [2], number: 3)
+        #expect(third.identify(again: token) == nil && third.identify(again: backend) == nil)
+        #expect(third.identify(again: visitor) != nil)
+        // The secret of the API key is another one under the same id.
+        let text = String(decoding: file.bytes, as: UTF8.self)
+        let start = try #require(text.firstRange(of: "\"sha256\":\"")).upperBound
+        let other = text[..<start] + (text[start] == "0" ? "1" : "0") + text[text.index(after: start)...]
+        let (fourth, _) = try Self.authenticator(keys: APIKeyFile(parsing: Array(other.utf8)), number: 4)
+        #expect(fourth.identify(again: backend) == nil && fourth.identify(again: token) != nil)
     }
 
     @Test func `a revoked credential is refused, and never anonymous`() throws {

@@ -1,0 +1,13 @@
+import Crypto
+
+/// A name of the keys that verify a credential; other keys have another one.
+package struct KeyFingerprint: Hashable, Sendable {
+    private let digest: SHA256.Digest
+
+    /// Takes the documents from which the keys were read, in their order.
+    init(of documents: [[UInt8]]) {
+        var hash = SHA256()
+        for document in documents { hash.update(data: SHA256.hash(data: document).map(\.self)) }
+        digest = hash.finalize()
+    }
+}
