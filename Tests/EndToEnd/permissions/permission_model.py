@@ -192,6 +192,12 @@ def leaves(value, path=(), is_element=False):
         yield Place(path), value
 
 
+def trimmed(found):
+    """The leaves without the ids of elements that show nothing else: such an element may be left out."""
+    kept = {place.path[:-1] for place, _ in found if not place.is_id}
+    return [(place, leaf) for place, leaf in found if not place.is_id or any(path[: len(place.path) - 1] == place.path[:-1] for path in kept)]
+
+
 class Access:
     """The permissions in one session: the union of grants."""
 

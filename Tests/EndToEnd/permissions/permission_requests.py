@@ -3,7 +3,7 @@
 import json
 import urllib.parse
 
-from permission_model import ANY, Mask, leaves, matches, named
+from permission_model import ANY, Mask, leaves, matches, named, trimmed
 from permission_programs import CANARY, Program, plain
 
 
@@ -36,7 +36,7 @@ class SessionProgram(Program):
         if owned.status != 200:
             self.expect(answer.status == owned.status, f"the owner gets {owned.status}", answer)
             return None
-        expected = mask.leaves(owned.json, path)
+        expected = trimmed(mask.leaves(owned.json, path))
         if mask.grants(path):
             self.expect(answer.status == 200 and answer.json == owned.json and "rivulet-masked" not in answer.headers, "not the whole value", answer)
         elif answer.status == 404:
@@ -44,7 +44,7 @@ class SessionProgram(Program):
             return None
         else:
             self.expect(answer.status == 200 and answer.headers["rivulet-masked"] == "?1", "not the masked value", answer)
-            self.expect(list(leaves(answer.json, path)) == expected, f"expected {expected}", answer)
+            self.expect(trimmed(list(leaves(answer.json, path))) == expected, f"expected {expected}", answer)
         self.cursors[self.session].append(answer.headers["etag"].strip('"'))
         if self.stored[self.session] and self.chance.random() < 0.2:
             self.condition(path, query, mask, expected, answer.headers["etag"])
@@ -94,7 +94,7 @@ class SessionProgram(Program):
             if "value" in change:
                 in_collection = isinstance(change["value"], dict) and change["value"].get("id") == path[-1]
                 found += mask.leaves([change["value"]], path[:-1]) if in_collection else mask.leaves(change["value"], path)
-        return found
+        return trimmed(found)
 
     def views(self):
         access = self.access()
@@ -149,8 +149,8 @@ class SessionProgram(Program):
             return self.did_refuse(answer, names, is_array) if access.has("dispatch") else None
         if tag == '"aaaaaaaa.1"':
             self.expect(answer.status == 412, "not 412", answer)
-            shown = list(leaves(answer.json.get("value", {})))
-            expected = access.reads.leaves(self.snapshots[self.session][-2]) if access.has("read") else []
+            shown = trimmed(list(leaves(answer.json.get("value", {}))))
+            expected = trimmed(access.reads.leaves(self.snapshots[self.session][-2])) if access.has("read") else []
             return self.expect(shown == expected, f"the 412 needs {expected}", answer)
         self.expect(answer.status in ((200, 204, 422) if not are_lines else (200,)), "not 200", answer)
         if are_lines:

@@ -147,6 +147,8 @@ import Testing
         let late = try harness.subscribe("/p/accounts/*/title")
         let whole = try #require(try JSONValue(parsing: late.first[0].data)["values"]?.members)
         #expect(whole.map(\.name) == ["/p/accounts"] && whole.first?.value.elements?.count == count + 1)
+        // The other fields of the elements are not watched, and a caller may not be allowed to see them.
+        #expect(whole.first?.value[0]?.members?.map(\.name) == ["id", "title"])
         try harness.dispatch(#"{"replaceAll":2}"#)
         let changes = try JSONValue(parsing: try #require(harness.sink.delivered.last).event.data)["changes"]
         #expect(changes?.elements?.count == 1)
