@@ -121,7 +121,7 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable 
         }
     }
 
-    /// The public key of a point. Its coordinates have the same number of bytes.
+    /// The public key of a point; both coordinates have the same number of bytes.
     private static func verificationKey(
         of point: [UInt8],
         _ algorithm: SignatureAlgorithm

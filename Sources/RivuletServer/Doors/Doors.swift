@@ -17,7 +17,7 @@ struct Doors: Sendable {
     private let hosts: HostList
     private let origins: AllowedOrigins
     private let publicOrigin: WebOrigin?
-    /// The addresses of proxies. The server believes their fields about clients.
+    /// The addresses of proxies; the server believes their fields about clients.
     private let proxies: AddressList
     /// True if clients use TLS, according to the public URL.
     var isPublicTLS: Bool { publicOrigin?.scheme == "https" }
