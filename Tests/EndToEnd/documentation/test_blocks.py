@@ -31,7 +31,6 @@ BLOCKS = {
         ("docker build", "test_deploying.py::test_the_image_is_open_and_is_published_to_this_machine_only"),
         ("[Unit]", "test_deploying.py::test_the_server_of_the_unit_serves_through_a_proxy"),
         ("systemctl", "not run: it changes the machine's services"),
-        ("proxy_pass", "not run: a line for a proxy; test_unix_socket.py asks the socket"),
         ("$ rivulet doctor", "test_doctor.py::test_a_shipped_configuration_has_no_faults"),
         ("rivulet backup", "test_deploying.py::test_the_commands_for_data_succeed"),
         ("rivulet backup", "test_deploying.py::test_the_commands_for_data_succeed"),

@@ -69,7 +69,7 @@ def test_the_commands_for_data_succeed(tmp_path):
 def test_the_server_of_the_unit_serves_through_a_proxy(serve, data, tmp_path):
     [start] = re.findall(r"^ExecStart=/usr/local/bin/rivulet serve (.*)$", block(PAGE, "ini", "[Unit]"), re.M)
     options = re.fullmatch(r"--data /var/lib/rivulet --public /usr/share/rivulet/Public (.*)", start)[1]
-    issuer, policy = Issuer(tmp_path), json.loads(block("Documentation/Security.md", "json", "{"))
+    issuer, policy = Issuer(tmp_path), json.loads(block("Documentation/Security.md", "json", '{\n  "roles"'))
     (tmp_path / "policy.json").write_text(json.dumps(policy))
     (tmp_path / "jwks.json").write_text(json.dumps({"keys": [{"kty": "oct", "alg": "HS256", "k": encoded(issuer.secret)}]}))
     server = serve(data, arguments=options.replace("/etc/rivulet", f"{tmp_path}").split())

@@ -269,7 +269,7 @@ def test_tickets_end_when_the_keys_and_permissions_are_read_again(issuer, tmp_pa
             cursor, _ = stream.event()
             policy.write_text(json.dumps({"authenticated": []}))
             server.process.send_signal(signal.SIGHUP)
-            assert b'"expired"' in stream.connection.until(b'"expired"')
+            assert b'"unauthorized"' in stream.connection.until(b'"unauthorized"')
         assert status(server, fresh) == 401 and reopened(server, used, cursor) == 401
         assert ask(server, issuer, STREAM).status == 403
 

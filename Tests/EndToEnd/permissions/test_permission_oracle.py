@@ -32,7 +32,7 @@ def world(tmp_path):
         one.server.__exit__()
 
 
-def test_no_answer_has_a_hidden_byte_and_no_granted_request_is_refused(world):
+def test_guarantee_7_no_answer_has_a_hidden_byte_and_no_granted_request_is_refused(world):
     strict = world()
     for number in range(PROGRAMS):
         PermissionProgram(strict, SEED, number).run(REQUESTS)
@@ -64,7 +64,7 @@ WEAKER = {
 
 
 @pytest.mark.parametrize("ignored", WEAKER)
-def test_a_server_that_ignores_a_part_of_grants_is_found(world, ignored):
+def test_guarantee_7_a_server_that_ignores_a_part_of_grants_is_found(world, ignored):
     weak = world(weaken=WEAKER[ignored])
     with pytest.raises(Violation):
         for number in range(200):
