@@ -108,3 +108,19 @@ def browse(browser):
     yield start
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Opens a page in a separate browser context."""
+    contexts = []
+
+    def open(address):
+        contexts.append(browser.new_context())
+        page = contexts[-1].new_page()
+        page.goto(address)
+        return page
+
+    yield open
+    for context in contexts:
+        context.close()

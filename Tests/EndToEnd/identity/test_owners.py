@@ -45,7 +45,7 @@ def test_each_way_to_create_a_session_makes_its_caller_the_owner(tmp_path, data,
         assert server.request("POST", f"{A}/by-event/fork", {"id": "by-fork"}, bob).status == 201
         assert server.request("PUT", f"{A}/me", headers=ann).status == 201
         me = server.request("GET", "/v1/me", headers=ann).json["me"]
-        assert server.request("POST", f"{A}/nobody/events", add).status == 200
+        assert server.request("POST", f"{A}/without-owner/events", add).status == 200
         mine = sorted(["by-event", "by-put", "by-post", me])
         assert owned(server, ann) == mine and owned(server, bob) == ["by-fork"]
         # Others write to a session, and its owner stays.

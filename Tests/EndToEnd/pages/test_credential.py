@@ -165,8 +165,10 @@ def test_an_open_stream_gets_the_new_token(client, server, issuer):
     one.page.on("response", lambda response: statuses.append((response.request.method, response.status)))
     one.run("() => follow()")
     one.until("() => seen.length === 1")
+    end = time.monotonic() + PATIENCE
     while ("PATCH", 200) not in statuses:
         one.page.wait_for_timeout(20)
+        assert time.monotonic() < end, (statuses, one.requests)
         assert all(status < 400 for _, status in statuses), statuses
     one.run("() => s.dispatch('increment')")
     one.until("() => seen.at(-1)[1] === 1")

@@ -31,22 +31,6 @@ def elsewhere(tmp_path_factory):
         site.shutdown()
 
 
-@pytest.fixture
-def visit(browser):
-    """Opens a page in a separate browser context."""
-    contexts = []
-
-    def open(address):
-        contexts.append(browser.new_context())
-        page = contexts[-1].new_page()
-        page.goto(address)
-        return page
-
-    yield open
-    for context in contexts:
-        context.close()
-
-
 def evaluate(page, script, *arguments):
     """The script's result. playwright itself would wait without limit."""
     late = f"new Promise((_, fail) => setTimeout(() => fail(new Error('the script did not end')), {1000 * PATIENCE}))"
