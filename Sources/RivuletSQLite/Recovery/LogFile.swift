@@ -32,6 +32,9 @@ struct LogFile {
         return walk
     }
 
+    /// Writes the log to the disk, if it exists.
+    func synchronize() throws(StorageError) { try ReadFile(path)?.synchronize() }
+
     /// Truncates the log, durably.
     func cut(to byteCount: Int) throws(StorageError) {
         let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
@@ -93,6 +96,14 @@ final class ReadFile {
         var bytes = [UInt8](repeating: 0, count: count)
         let filled = try fill(&bytes, at: offset)
         return filled == count ? bytes : Array(bytes[..<filled])
+    }
+
+    /// Writes the file to the disk.
+    ///
+    /// `fdatasync` covers the writes of every descriptor of the file. Source:
+    /// <https://pubs.opengroup.org/onlinepubs/9699919799/functions/fdatasync.html>
+    func synchronize() throws(StorageError) {
+        guard fdatasync(descriptor) == 0 else { throw DataFolder.failure("cannot sync \(path)", errno) }
     }
 
     func fill(_ bytes: inout [UInt8], at offset: Int) throws(StorageError) -> Int {

@@ -25,6 +25,9 @@ struct LogRecovery {
     /// Walks the log of a database that no connection has open; a damaged log is copied, and cut to the part that
     /// SQLite recovers.
     ///
+    /// First the log is synced: a killed server may have left a whole commit that no sync covers, and SQLite recovers
+    /// and serves it.
+    ///
     /// `time` is in milliseconds since 1970-01-01T00:00:00Z, and is part of the copy's name.
     /// - Throws: `.corrupt` if a clean log is required and this one is damaged, or if the database has a part of the
     ///   lost commits. `.unavailable` if another program uses the database. In all cases nothing was changed.
@@ -32,6 +35,7 @@ struct LogRecovery {
         let log = LogFile(of: databasePath)
         pending = databasePath + Self.pendingSuffix
         kept = DataFolder.unusedPath(pending + "-" + DataFolder.stamp(time))
+        try log.synchronize()
         let walk = try log.walk()
         switch walk?.verdict ?? .whole {
         case .whole: break

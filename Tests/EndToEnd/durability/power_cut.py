@@ -60,7 +60,8 @@ class Recording:
         marks = os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             writers = [Writer(number, seed, marks) for number in range(WRITERS)]
-            for end, part in (("stop", 0.4), ("kill", 0.7), ("kill", 1)):
+            for number, (end, part) in enumerate((("stop", 0.4), ("kill", 0.7), ("kill", 1))):
+                os.write(marks, disk.mark(disk.Kind.START, number))
                 self._life(writers, end, part * operations)
         finally:
             os.close(marks)
@@ -83,6 +84,22 @@ class Recording:
                     server.kill()
             if end == "stop":
                 assert server.stop() == 0, server.log_text()
+
+    def unsynced_starts(self):
+        """The servers that write to the write-ahead log of an earlier server before they sync it."""
+        found, server, log, waits = [], 0, None, False
+        for record in self.records:
+            match record.kind:
+                case disk.Kind.START:
+                    server, waits = record.file, log is not None
+                case disk.Kind.CREATE if record.name == "rivulet.db-wal":
+                    log, waits = record.file, False
+                case disk.Kind.SYNC if record.file == log:
+                    waits = False
+                case disk.Kind.WRITE if record.file == log and waits:
+                    found.append(server)
+                    waits = False
+        return found
 
     def missed(self):
         """The files with contents that the log does not explain. The recorder missed changes of them."""

@@ -16,10 +16,12 @@ FOLDER = object()
 
 
 class Kind(enum.IntEnum):
-    """The subject of a record: a change below the folder, or a mark of the clients. The `file` of a mark is the number of an operation."""
+    """The subject of a record: a change below the folder, or a mark of the test.
+
+    The `file` of a mark is the number of an operation, or of a server that is started."""
 
     CREATE, WRITE, TRUNCATE, SYNC, SYNCED, RENAME, UNLINK, LINK, MAKE_FOLDER = range(1, 10)
-    SENT, ACKNOWLEDGED = 20, 21
+    SENT, ACKNOWLEDGED, START = range(20, 23)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
