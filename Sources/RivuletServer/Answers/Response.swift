@@ -56,6 +56,20 @@ struct Response: Sendable {
         refusal = Refusal(problem, cause: cause, kind: kind, event: event)
     }
 
+    /// The answer with the URL of the server's metadata in its challenge.
+    ///
+    /// Source: RFC 9728 section 5.1.
+    func naming(metadata url: String?) -> Response {
+        guard let url else { return self }
+        var response = self
+        response.fields = fields.map { field in
+            guard field.name == "WWW-Authenticate" else { return field }
+            let separator = field.value.contains(" ") ? ", " : " "
+            return HTTPField(field.name, field.value + separator + "resource_metadata=\"\(url)\"")
+        }
+        return response
+    }
+
     /// The answer to a read: the value, or 304 if the client has it already.
     ///
     /// `condition` is `If-None-Match`; `share` returns the body that all answers with this value share.

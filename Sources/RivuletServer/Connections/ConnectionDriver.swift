@@ -400,7 +400,8 @@ final class ConnectionDriver {
         core.counters.requestAnswered(request.method, response.status)
         if context.logsRequests { core.log.logAnswer(response.status, to: request) }
         let isKeepAlive = connection.admitsMore(after: response.status) && request.isKeepAlive && !core.isDraining
-        let bytes = writer.bytes(of: response, to: request, isKeepAlive: isKeepAlive)
+        let answer = response.status == .unauthorized ? response.naming(metadata: context.metadataURL) : response
+        let bytes = writer.bytes(of: answer, to: request, isKeepAlive: isKeepAlive)
         performer?.willAnswer()
         if let block = response.body.block, !request.isHead, !response.status.forbidsBody {
             _ = core.transport.write(connection.id, bytes, [block])

@@ -21,6 +21,8 @@ struct Doors: Sendable {
     private let proxies: AddressList
     /// True if clients use TLS, according to the public URL.
     var isPublicTLS: Bool { publicOrigin?.scheme == "https" }
+    /// The public URL without a slash at its end; nil if there is none.
+    let publicURL: String?
     /// The constant lines of an answer that no page of another origin may read.
     let ownFields: [UInt8]
 
@@ -28,7 +30,8 @@ struct Doors: Sendable {
     ///
     /// - Throws: a `ServerError` for an invalid option.
     init(_ options: ServerOptions, machineName: String) throws(ServerError) {
-        publicOrigin = try Self.origin(of: options.publicURL)
+        publicURL = options.publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        publicOrigin = try Self.origin(of: publicURL)
         let publicHost = publicOrigin.flatMap { HostList.bare($0.host[...]) }.map(String.init) ?? ""
         hosts = try HostList(options.allowedHosts, and: [machineName, publicHost])
         origins = try AllowedOrigins(options.allowedOrigins)
@@ -38,8 +41,7 @@ struct Doors: Sendable {
 
     private static func origin(of publicURL: String?) throws(ServerError) -> WebOrigin? {
         guard let publicURL else { return nil }
-        let text = publicURL.hasSuffix("/") ? publicURL.dropLast() : publicURL[...]
-        guard let origin = WebOrigin(text), origin.scheme == "http" || origin.scheme == "https" else {
+        guard let origin = WebOrigin(publicURL), origin.scheme == "http" || origin.scheme == "https" else {
             throw ServerError(
                 "--public-url is \"\(publicURL)\", which is not the URL of a server. Write it as https://rivulet.example, without a path."
             )

@@ -1,6 +1,7 @@
 import CoreMetrics
 import FoundationEssentials
 import Logging
+import RivuletAuth
 import RivuletBase
 import RivuletEventLoop
 import RivuletHTTP
@@ -133,6 +134,14 @@ final class ServerContext: Sendable {
                 + app.shared.values.map { SharedKey(app.name, .value, $0.name) }
         }
         sharedEpochs = Dictionary(sharedKeys.map { ($0, RandomToken.epoch()) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The URL of the metadata for clients that get tokens; nil without a public URL or a named issuer of tokens.
+    var metadataURL: String? {
+        guard let url = doors.publicURL, authentication?.snapshot.authenticator.issuerNames.isEmpty == false else {
+            return nil
+        }
+        return url + Resource.resourceMetadata.path
     }
 
     /// The epoch of a store or a value; a cursor with another epoch belongs to another history.

@@ -54,6 +54,13 @@ def test_documents_name_it(server, issuer):
     assert metadata["resource"] == URL and metadata["authorization_servers"] == [LOGIN]
 
 
+def test_a_refused_credential_leads_to_the_metadata(server):
+    for headers, error in ({}, ""), ({"Authorization": "Bearer x"}, 'error="invalid_token", '):
+        answer = ask(server, "PUT", "/v1/login", **headers)
+        assert answer.status == 401
+        assert answer.headers["www-authenticate"] == f'Bearer {error}resource_metadata="{URL}/.well-known/oauth-protected-resource"'
+
+
 def test_addresses_in_answers_are_relative_so_they_lead_to_it(server):
     created = ask(server, "POST", "/v1/apps/counter/sessions")
     assert urljoin(URL, created.headers["location"]) == f"{URL}/v1/apps/counter/sessions/{created.json['id']}"

@@ -11,6 +11,7 @@ The exit status is 1 if a request of the honest client failed, or if a goal is m
 
 import argparse
 import json
+import multiprocessing
 import os
 import pathlib
 import re
@@ -18,7 +19,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 # The harness is in the parent folder. pytest finds it there; a run as a program needs this line.
@@ -111,27 +111,40 @@ def counted():
         return dispatches, refusals, statuses.count(429)
 
 
-class Flood(threading.Thread):
-    """A client at 127.0.0.2 that sends this many bad tokens a second, each of them once."""
+class Flood:
+    """A client at 127.0.0.2 that sends this many bad tokens a second, each of them once.
+
+    It is a process of its own, at the priority of idle time: only the server's work is to delay the honest client, and
+    neither the interpreter that both would share nor a processor that the flood's own work takes."""
 
     def __init__(self, server, requests, rate):
-        super().__init__(daemon=True)
-        self.server, self.requests, self.rate, self.is_over, self.sent = server, requests, rate, False, 0
+        self._port, self._requests, self._rate = server.port, requests, rate
+        self._sent, self._is_over = multiprocessing.Value("q", 0), multiprocessing.Event()
+        self._process = multiprocessing.Process(target=self._run, daemon=True)
+        self._process.start()
 
-    def run(self):
+    def end(self):
+        """Ends the flood, and gives the number of tokens that it sent."""
+        self._is_over.set()
+        self._process.join(harness.PATIENCE)
+        assert self._process.exitcode == 0, self._process.exitcode
+        return self._sent.value
+
+    def _run(self):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
         connection, begin = None, time.monotonic()
-        for request in self.requests:
-            if self.is_over:
+        for number, request in enumerate(self._requests, 1):
+            if self._is_over.is_set():
                 break
             if connection is None:
-                connection = socket.create_connection(("127.0.0.1", self.server.port), source_address=("127.0.0.2", 0))
+                connection = socket.create_connection(("127.0.0.1", self._port), source_address=("127.0.0.2", 0))
             connection.sendall(request)
             answer = connection.recv(65536)
-            self.sent += 1
+            self._sent.value = number
             if not answer or b"\r\nConnection: close" in answer:
                 connection.close()
                 connection = None
-            time.sleep(max(0.0, begin + self.sent / self.rate - time.monotonic()))
+            time.sleep(max(0.0, begin + number / self._rate - time.monotonic()))
 
 
 def latencies(server, bearer, seconds):
@@ -159,11 +172,8 @@ def flooded(seconds, rate):
             for _ in range(3):
                 alone.append(latencies(server, bearer, seconds))
                 flood = Flood(server, requests, rate)
-                flood.start()
                 beside.append(latencies(server, bearer, seconds))
-                flood.is_over = True
-                flood.join(harness.PATIENCE)
-                sent += flood.sent
+                sent += flood.end()
             return sorted(alone, key=lambda run: run[1])[1], sorted(beside, key=lambda run: run[1])[1], sent
 
 
