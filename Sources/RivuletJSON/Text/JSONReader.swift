@@ -271,11 +271,20 @@ public struct JSONReader: Sendable {
         skipWhiteSpace()
         let start = position
         try skip()
-        // The copy is made after the skip, because shared storage is copied when it changes.
-        var reader = self
-        reader.position = start
-        reader.bytes = bytes[start..<position]
-        return reader
+        // The reader is made after the skip, because shared storage is copied when it changes.
+        return JSONReader(start..<position, of: self)
+    }
+
+    /// Makes a reader of a part of a text; without the whole text, it is cheaper than a changed copy.
+    private init(_ part: Range<Int>, of whole: borrowing JSONReader) {
+        unknownKeys = whole.unknownKeys
+        includesTransient = whole.includesTransient
+        bytes = whole.bytes[part]
+        position = part.lowerBound
+        origin = whole.origin
+        basePointer = whole.basePointer
+        steps = whole.steps
+        keys = whole.keys
     }
 
     /// Handles the value of an unknown key: skips it or rejects the key, as ``unknownKeys`` says.

@@ -102,13 +102,13 @@ final class Admission {
             if framing != .none { try checkBody(framing, route, request.method) }
             try refuseUnkeptKey(route, request)
             try refuseEncoding(of: request)
-            if case .length(let bytes) = framing { try charge(bytes: bytes, of: request, permit, on: connection) }
-            return AdmittedRequest(
-                route: route,
-                permit: permit,
-                generation: self.callers?.generation ?? 0,
-                hasUncountedBody: framing == .chunked
-            )
+            var admitted = AdmittedRequest(route: route, permit: permit, generation: self.callers?.generation ?? 0)
+            switch framing {
+            case .length(let bytes): try charge(bytes: bytes, of: request, permit, on: connection)
+            case .chunked: admitted.hasUncountedBody = true
+            case .none: break
+            }
+            return admitted
         } catch {
             core.counters.requestRefused(cause)
             throw error

@@ -400,7 +400,8 @@ final class ConnectionDriver {
         core.counters.requestAnswered(request.method, response.status)
         if context.logsRequests { core.log.logAnswer(response.status, to: request) }
         let isKeepAlive = connection.admitsMore(after: response.status) && request.isKeepAlive && !core.isDraining
-        let answer = response.status == .unauthorized ? response.naming(metadata: context.metadataURL) : response
+        let isChallenge = context.authentication != nil && response.status == .unauthorized
+        let answer = isChallenge ? response.naming(metadata: context.metadataURL) : response
         let bytes = writer.bytes(of: answer, to: request, isKeepAlive: isKeepAlive)
         performer?.willAnswer()
         if let block = response.body.block, !request.isHead, !response.status.forbidsBody {

@@ -4,7 +4,13 @@ import RivuletEventLoop
 ///
 /// `ConnectionDriver` opens and closes them. The stream driver only reads the table.
 final class ConnectionTable {
-    private var slots: [ClientConnection?] = []
+    private var slots: [ClientConnection?] {
+        _read { yield unsafe storedSlots }
+        _modify { yield unsafe &storedSlots }
+    }
+    // SAFETY: one loop has the table, and no access calls other code, so accesses never overlap. Each event looks its
+    // connection up here; a check would cost more than the look-up.
+    @exclusivity(unchecked) private var storedSlots: [ClientConnection?] = []
     /// The number of open connections.
     private(set) var count = 0
 

@@ -7,16 +7,18 @@ import RivuletSessions
 ///
 /// Source: <Documentation/HTTP.md#dispatch>.
 struct DispatchOptions: Sendable {
+    /// The caller to which a session counts that the dispatch creates; nil without limits.
+    ///
+    /// It is beside the flags, so that the options stay within 64 bytes and are copied without a call.
+    var creator: LimitKey?
     let isStrict: Bool
-    let expected: [Cursor]
     /// True if the answer is to leave out the changes.
     let isMinimal: Bool
+    let expected: [Cursor]
     /// The client's idempotency key.
     let key: String?
     /// The caller with its permissions; nil on a server that asks for no credentials.
     let sender: DispatchSender?
-    /// The caller to which a session counts that the dispatch creates; nil without limits.
-    var creator: LimitKey?
     /// The action and options of the request, without its body; an idempotency key is valid for one action and body
     /// only.
     ///
@@ -34,7 +36,7 @@ struct DispatchOptions: Sendable {
     /// `known` are further query parameters of the resource; `action` contains their values.
     ///
     /// - Throws: 400 for an unknown query parameter, or a parameter or field that is malformed.
-    init(_ request: HTTPRequest, _ permit: Permit, action: String, known: [String] = []) throws(Problem) {
+    init(_ request: borrowing HTTPRequest, _ permit: Permit, action: String, known: [String] = []) throws(Problem) {
         isStrict = try Query(request, known: known.isEmpty ? Self.known : Self.known + known).flag("strict")
         expected = try ExpectedCursors.parse(request.tags("if-match"))
         isMinimal = HTTPPreferences(request.headers.list(of: "prefer")).wantsMinimal

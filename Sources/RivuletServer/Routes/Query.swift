@@ -8,7 +8,7 @@ struct Query {
     ///
     /// - Throws: 400 for an unknown name, and for a name that occurs twice and is not in `lists`. So no option is
     ///   silently ignored.
-    init(_ request: HTTPRequest, known: [String], lists: [String] = []) throws(Problem) {
+    init(_ request: borrowing HTTPRequest, known: [String], lists: [String] = []) throws(Problem) {
         items = request.queryItems
         if items.isEmpty { return }
         var found: Set<String> = []

@@ -143,7 +143,8 @@ enum Route: Hashable, Sendable {
     /// The route of a session's events, without splitting the path; nil if `init(segments:)` must read the path.
     ///
     /// Nearly every request is for events. A path with escapes and the session `me` are left to `init(segments:)`.
-    init?(eventsOf request: HTTPRequest) {
+    /// The request is borrowed, because otherwise an initializer gets a copy.
+    init?(eventsOf request: borrowing HTTPRequest) {
         guard let (app, id) = request.segments(of: Self.eventsPath), Self.isAppName(app), Self.isID(id),
             id != "me"
         else { return nil }

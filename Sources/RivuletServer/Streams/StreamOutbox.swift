@@ -3,7 +3,13 @@ final class StreamOutbox {
     private let core: LoopCore
     private let streams: StreamDriver
     /// The messages for each other loop in this turn, by its index.
-    private var messages: [Int: [StreamMessage]] = [:]
+    private var messages: [Int: [StreamMessage]] {
+        _read { yield unsafe storedMessages }
+        _modify { yield unsafe &storedMessages }
+    }
+    // SAFETY: one loop has the outbox, and no access calls other code, so accesses never overlap. Each turn flushes the
+    // outbox, and nearly always it is empty.
+    @exclusivity(unchecked) private var storedMessages: [Int: [StreamMessage]] = [:]
 
     init(_ core: LoopCore, _ streams: StreamDriver) {
         self.core = core

@@ -17,10 +17,7 @@ public struct LogEntry: Hashable, Sendable {
         let commandID: String?
         let by: String?
 
-        init?(commandID: String?, by: String?) {
-            if commandID == nil, by == nil { return nil }
-            (self.commandID, self.by) = (commandID, by)
-        }
+        init(commandID: String?, by: String?) { (self.commandID, self.by) = (commandID, by) }
 
         static func == (one: Sender, other: Sender) -> Bool {
             one.commandID == other.commandID && one.by == other.by
@@ -43,7 +40,8 @@ public struct LogEntry: Hashable, Sendable {
     ) {
         self.version = version
         self.time = time
-        sender = Sender(commandID: commandID, by: by)
+        // An initializer that fails would allocate the object first.
+        sender = commandID == nil && by == nil ? nil : Sender(commandID: commandID, by: by)
         self.event = event
         self.changes = changes
     }
