@@ -39,7 +39,8 @@ final class CallerFinder {
 
     /// Returns the caller of a request.
     ///
-    /// `readsCookie` is false for resources that a page needs to get a new cookie.
+    /// `readsCookie` is false for resources that a page needs to get a new cookie, and for pages without cookies. No
+    /// cookie names the caller then, neither one with a token nor the session cookie.
     ///
     /// - Throws: 401 for a credential that is not valid, 400 for two of them or one in the URL, 429 for one that is not
     ///   verified because too many of its address were refused.

@@ -74,7 +74,7 @@ final class Admission {
         var segments: [String] = []
         // This is a pattern, because `== nil` copies the route.
         if case .none = events { segments = request.pathSegments }
-        var identity = try identity(of: request, segments, on: connection)
+        var identity = try identity(of: request, segments, callers, on: connection)
         if let limiter = core.limiter, Self.readsCookie(segments) {
             try limiter.chargeRequest(
                 of: identity,
@@ -247,23 +247,26 @@ final class Admission {
 
     /// Returns the caller that the request's credential names; nil if the server asks for no credentials.
     ///
-    /// `segments` are those of the path, or empty for a path of events.
+    /// `segments` are those of the path, or empty for a path of events. A page that `*` alone allows has no cookies,
+    /// because any page could otherwise act as the browser's caller.
     ///
     /// - Throws: 401 for a credential that is not valid.
     private func identity(
         of request: HTTPRequest,
         _ segments: [String],
+        _ callers: DoorPass.Callers,
         on connection: ClientConnection
     ) throws(Problem) -> Identity? {
-        guard let callers else { return nil }
+        guard let finder = self.callers else { return nil }
         if request.query != nil {
             let items = request.queryItems
             try Credentials.refuse(in: items)
             if let ticket = try Self.ticket(in: items, of: request, segments) {
-                return try callers.caller(of: ticket, for: TicketTarget(segments, items), request, on: connection)
+                return try finder.caller(of: ticket, for: TicketTarget(segments, items), request, on: connection)
             }
         }
-        return try callers.caller(of: request, on: connection, readsCookie: Self.readsCookie(segments))
+        let readsCookie = callers != .none && Self.readsCookie(segments)
+        return try finder.caller(of: request, on: connection, readsCookie: readsCookie)
     }
 
     /// True if the resource of a path looks at the cookie with a token.

@@ -209,7 +209,7 @@ struct DoorPass: Sendable {
         case all
         /// Callers with a valid cookie, because a browser would not keep a new cookie.
         case known
-        /// No callers, because the page is allowed by `*`.
+        /// No callers but those of a header or a ticket, because the page is allowed by `*`, and has no cookies.
         case none
     }
 }

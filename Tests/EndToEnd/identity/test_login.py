@@ -155,6 +155,31 @@ def test_the_doors_hold_for_the_login(issuer, policy):
         assert cookies(server, "PUT", bearer | {"Origin": origin, "Sec-Fetch-Site": "same-site"})[0] == 204
 
 
+def test_a_page_that_only_the_star_allows_is_known_by_no_cookie(issuer, tmp_path):
+    counter, policy = "/v1/apps/counter/sessions", tmp_path / "policy.json"
+    own = {"actions": ["read", "create", "restore"], "app": "counter", "sessions": ["${me}"]}
+    policy.write_text(json.dumps({"authenticated": [own], "anonymous": [own]}))
+    arguments = ["--jwt-key-file", issuer.file, "--policy", policy, "--allowed-origins", "*,http://named.example:9"]
+    with Server(None, arguments=arguments) as server:
+        bearer, login = issuer.bearer("alice"), {"Cookie": f"rivulet-token={issuer.token('alice')}"}
+        alice = server.request("GET", "/v1/me", headers=bearer).json["me"]
+        session = {"Cookie": server.get(f"{counter}/me/state").headers["set-cookie"].partition(";")[0]}
+        anonymous = server.request("GET", "/v1/me", headers=session).json["me"]
+        for cookie, me in ((login, alice), (session, anonymous)):
+            assert server.request("PUT", f"{counter}/me", headers=cookie).status in (200, 201)
+            for site in ("same-site", "cross-site"):
+                page = {"Origin": "http://evil.example:9", "Sec-Fetch-Site": site}
+                answer = server.request("GET", "/v1/me", headers=page | cookie)
+                assert (answer.json["subject"], answer.json["me"]) == (None, None) and answer.headers["access-control-allow-origin"] == "*"
+                # No preflight comes before a request without a body.
+                assert server.request("POST", f"{counter}/{me}/reset", headers=page | cookie).status == 401
+                assert server.request("POST", f"{counter}/me/reset", headers=page | cookie).problem["type"] == "/problems/unknown-caller"
+                # The header is a credential for such a page, beside any cookie.
+                assert server.request("POST", f"{counter}/me/reset", headers=page | cookie | bearer).status == 200
+            named = {"Origin": "http://named.example:9", "Sec-Fetch-Site": "same-site"}
+            assert server.request("POST", f"{counter}/{me}/reset", headers=named | cookie).status == 200
+
+
 def test_an_open_server_has_no_sign_in(shared):
     assert shared.request("PUT", LOGIN).problem["type"] == "/problems/not-found"
     assert cookies(shared, "DELETE") == (204, CLEARED)
