@@ -76,8 +76,6 @@ final class CallerPermit: Sendable {
 extension Permit {
     /// Decides about a request by its route and method, before anything is looked up.
     ///
-    /// `narrowed` is the app's own rule for sessions.
-    ///
     /// - Throws: 401 for an anonymous caller without the permission, 403 for any other.
     static func decide(
         _ identity: Identity,
