@@ -262,6 +262,21 @@ class Connection:
         self.close()
 
 
+class LateBody(Connection):
+    """A request that the server has admitted by its head, and whose body is still to come."""
+
+    def __init__(self, server, method, target, body, headers):
+        super().__init__(server)
+        head, end, self.body = message(method, target, body, headers | {"Expect": "100-continue"}).partition(b"\r\n\r\n")
+        self.send(head + end)
+        assert self.head()[0] == 100
+
+    def finish(self):
+        """Sends the body, and returns the answer."""
+        self.send(self.body)
+        return self.answer()
+
+
 def message(method, target, body=None, headers=None):
     """The bytes of a request. A body that is no bytes object is sent as JSON."""
     fields = {"Host": "localhost"} | (headers or {})

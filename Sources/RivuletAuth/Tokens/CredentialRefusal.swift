@@ -32,6 +32,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
     case signature
     case grant(index: Int, GrantFault)
     case revoked
+    case keysReplaced
     case apiKeyForm
     case apiKeyID(String)
     case apiKeySecret(String)
@@ -47,6 +48,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
         case .algorithm: "alg"
         case .type: "typ"
         case .keyIDMissing, .keyID: "kid"
+        case .keysReplaced: "reload"
         case .issuer: "iss"
         case .audience: "aud"
         case .claim(let name, _): name
@@ -87,6 +89,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
         case .signature: "The token's signature is not valid for its key."
         case .grant(let index, let fault): "The token's grant at index \(index) \(fault)"
         case .revoked: "The credential is revoked."
+        case .keysReplaced: "The keys that verified the credential were replaced while the request was under way."
         case .apiKeyForm: "The API key is mistyped: its form or its checksum is wrong."
         case .apiKeyID(let id): "The API key \(ForeignText.quoted(id)) is not in the file of keys."
         case .apiKeySecret(let id): "The secret of the API key \(ForeignText.quoted(id)) is wrong."

@@ -48,12 +48,18 @@ final class StreamReview {
 
     /// Gives a stream a newer credential of its caller, and the paths that this credential grants.
     ///
-    /// - Throws: 403 if it grants nothing of the stream, which ends then.
+    /// A revocation or a reload may have come since the caller of the request was found, and has reviewed the stream
+    /// under its former credential.
+    ///
+    /// - Throws: 401 for a credential that is not valid any more, and changes nothing. 403 if it grants nothing of the
+    ///   stream, which ends then.
     func renew(_ connection: ClientConnection, with identity: Identity) throws(Problem) {
         guard let stream = connection.stream, let credential = stream.facts.credential else { return }
-        credential.renew(identity, now: core.loop.nowMilliseconds)
-        if let problem = decide(stream, of: credential, on: connection) { throw problem }
-        streams.didRenew(connection)
+        let identity = try core.identify(again: identity)
+        let problem = decide(stream, of: credential, as: identity, on: connection) {
+            credential.renew(identity, now: core.loop.nowMilliseconds)
+        }
+        if let problem { throw problem }
     }
 
     // MARK: - Reloads
@@ -76,8 +82,9 @@ final class StreamReview {
                 unverified.append(id)
                 continue
             }
-            credential.decide(as: identity, now: core.loop.nowMilliseconds)
-            if decide(stream, of: credential, on: connection) == nil { streams.didRenew(connection) }
+            _ = decide(stream, of: credential, as: identity, on: connection) {
+                credential.decide(as: identity, now: core.loop.nowMilliseconds)
+            }
         }
         guard ids.isEmpty, !reloadPass.isDue else {
             core.loop.schedule(after: .milliseconds(1)) { [self] in continueReloadPass(authentication) }
@@ -87,25 +94,28 @@ final class StreamReview {
         streams.endInTurn(exchange(&unverified, with: []), because: .expired)
     }
 
-    /// Decides about a stream again, and gives it other paths or ends it.
+    /// Decides about a stream again, and gives it the identity and other paths, or ends it.
     ///
     /// - Returns: The reason for which the stream has ended; nil if it goes on.
     private func decide(
         _ stream: OpenStream,
         of credential: StreamCredential,
-        on connection: ClientConnection
+        as identity: Identity,
+        on connection: ClientConnection,
+        adopt: () -> Void
     ) -> Problem? {
         let source = stream.group.source
-        switch core.context.permission(of: credential.identity, for: source, asked: credential.asked) {
-        case .same: break
-        case .other(let topic, let isMasked):
-            guard case .session(let key, let former) = source else { break }
-            credential.asked = isMasked ? credential.asked ?? former : nil
-            streams.watch(topic, of: key, on: connection, because: .permissionsChanged)
-        case .nothing(let problem):
+        let permission = core.context.permission(of: identity, for: source, asked: credential.asked)
+        if case .nothing(let problem) = permission {
             streams.close(connection, because: .unauthorized)
             return problem
         }
+        adopt()
+        if case .other(let topic, let isMasked) = permission, case .session(let key, let former) = source {
+            credential.asked = isMasked ? credential.asked ?? former : nil
+            streams.watch(topic, of: key, on: connection, because: .permissionsChanged)
+        }
+        streams.didRenew(connection)
         return nil
     }
 }

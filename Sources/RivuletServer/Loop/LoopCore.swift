@@ -50,6 +50,18 @@ final class LoopCore {
         return .credentialRefused(because: context.options.explainsRefusedCredentials ? refusal : nil)
     }
 
+    /// Returns a caller that was found earlier under the present keys and rules, which may be others by now.
+    ///
+    /// - Throws: 401 for a credential that was revoked, or that the present keys have not verified.
+    func identify(again identity: Identity) throws(Problem) -> Identity {
+        guard !context.isRevoked(identity) else { throw refuse(.revoked) }
+        guard let authentication = context.authentication, !authentication.hasMade(identity) else { return identity }
+        guard let again = authentication.snapshot.authenticator.identify(again: identity) else {
+            throw refuse(.keysReplaced)
+        }
+        return again
+    }
+
     /// Begins to drain; false if it has begun already.
     func beginDraining() -> Bool {
         defer { isDraining = true }

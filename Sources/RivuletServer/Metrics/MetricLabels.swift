@@ -274,7 +274,7 @@ struct StreamEnd: MetricLabel {
 
 /// The cause for which a stream did not begin: the reason of the `bye` that was its only event.
 enum StreamTurnedAway: Int, MetricLabel {
-    case limit, draining, unavailable
+    case limit, draining, unavailable, revoked, expired
 
     static let name = "reason"
     static let count = allCases.count
@@ -286,6 +286,8 @@ enum StreamTurnedAway: Int, MetricLabel {
         case .limit: .limit
         case .draining: .draining
         case .unavailable: .unavailable
+        case .revoked: .revoked
+        case .expired: .expired
         }
     }
 }

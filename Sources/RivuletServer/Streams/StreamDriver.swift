@@ -91,6 +91,10 @@ final class StreamDriver {
             // The guard fails if this join answers a request from before the stream's paths were changed.
             guard known.outside != nil, known.group.source == join.source else { return disown(join) }
         } else {
+            if let reason = outdated(facts.credential) {
+                disown(join)
+                return writer.answerBye(connection, reason)
+            }
             guard context.addresses.enter(client(of: connection), owner(connection)) else {
                 disown(join)
                 return writer.answerBye(connection, .limit)
@@ -111,16 +115,17 @@ final class StreamDriver {
         watch(connection)
         // The stream's join was under way when draining began, so draining has not ended the stream.
         if known == nil, core.isDraining { return close(connection, because: .draining) }
-        // A revocation or a reload while the stream's join was under way has not found the stream either.
-        if known == nil, let credential = facts.credential, context.isRevoked(credential.identity) {
-            return close(connection, because: .revoked)
-        }
-        if known == nil, let authentication = context.authentication, let identity = facts.credential?.identity,
-            !authentication.hasMade(identity)
-        {
-            return close(connection, because: .expired)
-        }
         if action == .ask { ask(connection) }
+    }
+
+    /// The reason for which a new stream does not begin; nil if nothing has changed for its caller.
+    ///
+    /// A revocation or a reload while the stream's join was under way has not found the stream, because it had none.
+    private func outdated(_ credential: StreamCredential?) -> StreamTurnedAway? {
+        guard let identity = credential?.identity else { return nil }
+        guard !context.isRevoked(identity) else { return .revoked }
+        // After a reload the client comes back, and is decided by the new keys and rules.
+        return context.authentication?.hasMade(identity) == false ? .expired : nil
     }
 
     /// The client of the request under way.

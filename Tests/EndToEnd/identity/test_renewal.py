@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from harness import Connection, Server, message
+from harness import Connection, LateBody, Server, message
 from tokens import Issuer
 
 S = "/v1/apps/todos/sessions/s"
@@ -144,6 +144,35 @@ def test_no_permission_ends_the_stream(server, issuer, target, roles, lost):
             pass
         assert event[2] == {"reason": "unauthorized", "reconnect": False, "after": 0} and stream.ended()
         assert stream.renew(roles).status == 404
+
+
+def test_a_credential_that_was_revoked_before_the_body_came_renews_nothing(server, issuer):
+    with Stream(server, issuer, "owner") as stream:
+        assert stream.event()[0] == "snapshot"
+        with LateBody(server, "PATCH", f"/v1/streams/{stream.name}", {"renew": True}, issuer.bearer("u", "owner", jti="late")) as renewal:
+            assert server.request("POST", "/v1/revocations", {"jti": "late"}, issuer.bearer("op", "operator")).status == 201
+            assert renewal.finish().status == 401
+        # The stream keeps the credential that it has.
+        dispatch(server, issuer, {"edit": "a"})
+        assert stream.event()[0] == "change"
+    dispatch(server, issuer, {"edit": None})
+
+
+def test_a_renewal_has_the_permissions_that_are_in_force_when_its_body_comes(tmp_path):
+    issuer, policy = Issuer(tmp_path), tmp_path / "policy.json"
+    policy.write_text(json.dumps({"roles": POLICY["roles"] | {"a": POLICY["roles"]["owner"]}}))
+    with Server(None, arguments=["--jwt-key-file", issuer.file, "--policy", policy, "--workers", 2]) as server:
+        dispatch(server, issuer, {"add": {"id": "a", "title": "one"}})
+        with Stream(server, issuer, "a") as stream:
+            assert stream.event()[0] == "snapshot"
+            with LateBody(server, "PATCH", f"/v1/streams/{stream.name}", {"renew": True}, issuer.bearer("u", "a")) as renewal:
+                policy.write_text(json.dumps({"roles": POLICY["roles"] | {"a": POLICY["roles"]["titles"]}}))
+                server.process.send_signal(signal.SIGHUP)
+                assert set(stream.event()[2]["values"]) == {"/p/todos/a/title"}
+                answer = renewal.finish()
+                assert answer.status == 200 and "rivulet-masked" in answer.headers
+            dispatch(server, issuer, {"rename": {"id": "a", "title": "two"}})
+            assert stream.event()[0] == "change"
 
 
 def test_only_the_caller_of_a_stream_renews_it(server, issuer):
