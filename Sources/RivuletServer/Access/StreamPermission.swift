@@ -40,8 +40,7 @@ extension ServerContext {
             _ = try permit.views(named: view, of: key)
             return .same
         }
-        let pathsMax = options.sessionLimits.pathsPerStreamMax
-        let (granted, isMasked) = try permit.topic(asked, of: key, pathsMax: pathsMax)
+        let (granted, isMasked) = try grantedPart(of: asked, of: key, permit)
         let paths = PathSet(granted.paths)
         guard paths != PathSet(topic.paths) else { return .same }
         // The session answers with its own form of the paths, by which the stream knows the answer.
@@ -52,6 +51,23 @@ extension ServerContext {
             isRepathed: granted.isRepathed
         )
         return .other(normal, isMasked: isMasked)
+    }
+
+    /// Returns the granted part of a topic that an open stream has asked for.
+    ///
+    /// - Throws: 403 also if the grants make too many paths of it. The request that renews a credential names no paths,
+    ///   so that no other paths would help.
+    private func grantedPart(
+        of asked: StreamTopic,
+        of key: SessionKey,
+        _ permit: Permit
+    ) throws(Problem) -> (topic: StreamTopic, isMasked: Bool) {
+        do throws(Problem) {
+            return try permit.topic(asked, of: key, pathsMax: options.sessionLimits.pathsPerStreamMax)
+        } catch {
+            guard error.type == .invalidQuery else { throw error }
+            throw .denied(permit.caller ?? .anonymous, Need(.read, app: key.app, session: key.id))
+        }
     }
 
     private func checkStream(of identity: Identity, _ key: SharedKey) throws(Problem) {

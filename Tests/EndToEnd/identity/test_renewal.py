@@ -19,6 +19,7 @@ POLICY = {
         "viewer": [{"actions": ["read"], "app": "todos", "sessions": ["s"], "views": ["SummaryView"]}],
         "noter": [{"actions": ["read"], "app": "notes", "stores": ["notes"], "values": ["theme"]}],
         "operator": [{"actions": ["operate"]}],
+        "many": [{"actions": ["read"], "app": "todos", "sessions": ["s"], "paths": [f"/p/todos/{letter}{number}/title" for number in range(40)]} for letter in "ab"],
     },
 }
 
@@ -144,6 +145,14 @@ def test_no_permission_ends_the_stream(server, issuer, target, roles, lost):
             pass
         assert event[2] == {"reason": "unauthorized", "reconnect": False, "after": 0} and stream.ended()
         assert stream.renew(roles).status == 404
+
+
+def test_more_paths_than_a_stream_takes_are_no_permission(server, issuer):
+    with Stream(server, issuer, "owner", S + "/changes?path=/p/todos") as stream:
+        assert stream.event()[0] == "snapshot"
+        answer = stream.renew("many")
+        assert answer.problem["type"] == "/problems/not-granted" and answer.problem["needs"] == {"action": "read", "app": "todos", "session": "s"}
+        assert stream.event() == ("bye", None, {"reason": "unauthorized", "reconnect": False, "after": 0}) and stream.ended()
 
 
 def test_a_credential_that_was_revoked_before_the_body_came_renews_nothing(server, issuer):
