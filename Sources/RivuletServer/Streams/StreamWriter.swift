@@ -130,10 +130,13 @@ struct StreamWriter {
     ///
     /// Source: <Documentation/HTTP.md#change-streams>.
     ///
-    /// `delay` is the time before the client reconnects, in milliseconds; nil takes a random one.
+    /// `delay` is the time before the client reconnects, in milliseconds; nil takes a random one. The client may come
+    /// back with the ticket of the request.
     func answerBye(_ connection: ClientConnection, _ reason: StreamTurnedAway, after delay: Int? = nil) {
         let isChunked = connection.takesChunks
+        let opening = connection.request?.opening
         guard let head = connections.beginStream(connection, Self.fields) else { return }
+        if let opening { core.context.authentication?.tickets.giveBack(opening) }
         var text: [UInt8] = []
         Self.appendOpening(to: &text, retry: delay)
         text += Self.bye(reason.bye, after: delay)

@@ -52,6 +52,9 @@ final class StreamTickets: Sendable {
         }
     }
 
+    /// Takes back an opening, because the client was told to come back.
+    func giveBack(_ opening: TicketOpening) { table.withLock { $0.giveBack(opening) } }
+
     /// True if the ticket opens again at this position, when its stream has ended.
     func opensAgain(_ id: TicketID, at cursor: Cursor) -> Bool { table.withLock { $0.opensAgain(id, at: cursor) } }
 

@@ -3,7 +3,8 @@ import RivuletSessions
 
 /// The tickets of all streams, with their callers and their targets.
 ///
-/// The value has no clock: times are in milliseconds since 1970. The first opening of a ticket spends it.
+/// The value has no clock: times are in milliseconds since 1970. The first opening of a ticket spends it,
+/// unless no stream begins, and the client is to come back.
 /// A spent ticket opens again only for a reader that knows a position of its stream.
 struct TicketTable {
     /// The most tickets of all callers; a full table forgets the oldest eighth.
@@ -123,7 +124,7 @@ struct TicketTable {
         guard ticket.isSpent else {
             guard now < ticket.opensBy else { throw .late }
             tickets[id]?.isSpent = true
-            return TicketOpening(id: id, identity: ticket.identity, again: nil)
+            return TicketOpening(id: id, identity: ticket.identity, again: nil, isFirst: true)
         }
         guard let cursor else { throw .spent }
         if let stream = ticket.stream {
@@ -131,6 +132,11 @@ struct TicketTable {
         }
         guard cursor.isReached(by: ticket.end) else { throw .position }
         return TicketOpening(id: id, identity: ticket.identity, again: nil)
+    }
+
+    /// Takes back an opening after which no stream has begun; the ticket then opens again until its time for that.
+    mutating func giveBack(_ opening: TicketOpening) {
+        if opening.isFirst { tickets[opening.id]?.isSpent = false }
     }
 
     /// True if the ticket opens again at this position, when its stream has ended meanwhile.
@@ -162,6 +168,8 @@ struct TicketOpening: Sendable {
     let id: TicketID
     let identity: Identity
     let again: Again?
+    /// True if it has spent the ticket.
+    var isFirst = false
 }
 
 extension Cursor {

@@ -260,6 +260,32 @@ def eventually(check):
         time.sleep(0.02)
 
 
+@pytest.mark.parametrize(
+    ("limits", "arguments"),
+    [({"streams": {"quota": 1}}, []), ({}, ["--streams-per-address", "1"]), ({"requests": {"quota": 1, "window": 2, "burst": 2}}, [])],
+    ids=["streams of a caller", "streams of an address", "requests"],
+)  # fmt: skip
+def test_a_limit_does_not_spend_a_ticket(issuer, policy, tmp_path, limits, arguments):
+    file = tmp_path / "limits.json"
+    file.write_text(json.dumps({"requests": None, "tickets": None} | limits))
+    arguments = ["--jwt-key-file", issuer.file, "--policy", policy, "--rate-limits", file, *arguments]
+    with Server(None, arguments=arguments, variables={"RIVULET_RATE_LIMITS": ""}) as server:
+
+        def outcome(ticket):
+            with Opened(server, ticket) as opened:
+                if opened.status != 200:
+                    return opened.status
+                text = opened.connection.until(b"}\n\n")
+                return re.search(rb'"reason":"(\w+)"|event: (\w+)', text.replace(b"event: bye", b""))[0]
+
+        ticket, other = made(server, issuer), made(server, issuer)
+        with Opened(server, other):
+            assert outcome(ticket) == b'"reason":"limit"'
+        outcomes = []
+        eventually(lambda: outcomes.append(outcome(ticket)) or outcomes[-1] != b'"reason":"limit"')
+        assert outcomes[-1] == b"event: snapshot" and outcome(ticket) == 401
+
+
 def test_tickets_end_when_the_keys_and_permissions_are_read_again(issuer, tmp_path):
     policy = tmp_path / "policy.json"
     policy.write_text(json.dumps(POLICY))

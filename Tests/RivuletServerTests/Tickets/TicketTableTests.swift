@@ -86,6 +86,21 @@ import Testing
         #expect(open("a", in: &table) == "opens")
     }
 
+    @Test func `a ticket whose stream has not begun opens again in its time`() throws {
+        var table = TicketTable()
+        _ = insert("a", into: &table)
+        let first = try table.open(TicketID("a"), for: Self.target, at: nil, generation: 3, now: start)
+        #expect(open("a", in: &table) == "spent")
+        table.giveBack(first)
+        #expect(open("a", in: &table, after: 30_000) == "late")
+        #expect(open("a", in: &table, after: 29_999) == "opens")
+        table.streamDidEnd(stream, of: TicketID("a"), at: Cursor("abcdefgh.7"))
+        let position = Cursor("abcdefgh.7")
+        let again = try table.open(TicketID("a"), for: Self.target, at: position, generation: 3, now: start)
+        table.giveBack(again)
+        #expect(open("a", in: &table) == "spent")
+    }
+
     @Test func `its credential is the end of it`() {
         var table = TicketTable()
         #expect(insert("a", into: &table, expires: 1_010) == start + 10_000)
