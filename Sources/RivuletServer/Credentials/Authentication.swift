@@ -25,11 +25,13 @@ final class Authentication: Sendable {
     }
 
     private let files: CredentialFiles
+    /// The limits, whose file is read again with the files of the credentials.
+    private let limits: SharedLimits?
     private let secret: SymmetricKey
     private let logger: Logger
     private let remote: RemoteKeySets?
     private let state: Mutex<Files>
-    private let current: Mutex<Authenticator>
+    private let current: Mutex<ReadCredentials>
     private let generationNumber = Atomic<UInt64>(0)
     private let reloads = Atomic<UInt64>(0)
     /// The number of the present authenticator.
@@ -40,17 +42,18 @@ final class Authentication: Sendable {
     /// - Throws: a `ServerError` that names the file or the URL, and the remedy.
     init(
         _ files: CredentialFiles,
+        _ limits: SharedLimits?,
         keySource: (any KeySource)?,
         secret: SymmetricKey,
         logger: Logger
     ) throws(ServerError) {
-        (self.files, self.secret, self.logger) = (files, secret, logger)
+        (self.files, self.limits, self.secret, self.logger) = (files, limits, secret, logger)
         let urls = files.urls
         remote = try urls.first.map { url throws(ServerError) in
             RemoteKeySets(try CredentialFiles.source(keySource, of: url), logger: logger)
         }
         // The stamps come first: a file that changes while it is read is read again.
-        state = Mutex(Files(stamps: Self.stamps(files), looked: WallClock.milliseconds()))
+        state = Mutex(Files(stamps: Self.stamps(files, limits), looked: WallClock.milliseconds()))
         current = Mutex(try Self.read(files, secret, remote))
     }
 
@@ -65,7 +68,7 @@ final class Authentication: Sendable {
     /// The present keys and rules, with a generation that is theirs or earlier.
     var snapshot: (authenticator: Authenticator, generation: UInt64) {
         let generation = generation
-        return (current.withLock { $0 }, generation)
+        return (current.withLock { $0.authenticator }, generation)
     }
 
     private static func read(
@@ -73,7 +76,7 @@ final class Authentication: Sendable {
         _ secret: SymmetricKey,
         _ remote: RemoteKeySets?,
         number: UInt64 = 0
-    ) throws(ServerError) -> Authenticator {
+    ) throws(ServerError) -> ReadCredentials {
         try files.read(secret: secret, number: number) { url throws(ServerError) in
             guard let remote else {
                 throw ServerError("\(url) is a URL, and the server was started without one; restart it to use the URL")
@@ -97,26 +100,43 @@ final class Authentication: Sendable {
         if let remote { remote.reloadSoon() } else { readAgain() }
     }
 
-    /// Reads all files again; a fault in one of them keeps all present keys and rules, and is logged.
+    /// Reads all files again, with the file of the limits; a fault in one of them keeps all present keys, rules and
+    /// limits, and is logged.
     private func readAgain() {
-        state.withLock { $0 = Files(stamps: Self.stamps(files), looked: WallClock.milliseconds()) }
+        state.withLock { $0 = Files(stamps: Self.stamps(files, limits), looked: WallClock.milliseconds()) }
+        let names = limits?.path == nil ? "credentials" : "credentials and limits"
         do throws(ServerError) {
             // Two threads may reload at once. Then the one that read last has the greater number.
             let number = reloads.add(1, ordering: .relaxed).newValue
-            let authenticator = try Self.read(files, secret, remote, number: number)
-            current.withLock { current in
-                guard current.number < authenticator.number else { return }
-                current = authenticator
-                currentNumber.store(authenticator.number, ordering: .releasing)
-            }
+            // All files are read before the first one takes effect.
+            let read = try Self.read(files, secret, remote, number: number)
+            let rules = try limits?.rules()
+            guard let changed = use(read, rules) else { return }
             remote?.keep(only: files.urls)
             generationNumber.add(1, ordering: .releasing)
             logger.notice(
-                "the credentials were read again",
-                metadata: ["files": "\(files.paths.joined(separator: ", "))"]
+                "the \(names) were read again",
+                metadata: [
+                    "files": "\(Self.paths(files, limits).joined(separator: ", "))",
+                    "changed": "\(changed.isEmpty ? "none" : changed.joined(separator: ", "))",
+                ]
             )
         } catch {
-            logger.error("the credentials were not read again, and the earlier ones stay in use: \(error)")
+            logger.error("the \(names) were not read again, and the earlier ones stay in use: \(error)")
+        }
+    }
+
+    /// Replaces the keys and rules, and the limits; returns the files and URLs with other contents.
+    ///
+    /// The result is nil if another thread has read later files, and nothing was replaced.
+    private func use(_ read: ReadCredentials, _ rules: LimitRules?) -> [String]? {
+        current.withLock { current in
+            guard current.authenticator.number < read.authenticator.number else { return nil }
+            var changed = read.changes(from: current)
+            if let limits, let rules, limits.use(rules), let path = limits.path { changed.append(path) }
+            current = read
+            currentNumber.store(read.authenticator.number, ordering: .releasing)
+            return changed
         }
     }
 
@@ -134,13 +154,17 @@ final class Authentication: Sendable {
             state.looked = now
             return state.stamps
         }
-        guard let stamps, Self.stamps(files) != stamps else { return false }
+        guard let stamps, Self.stamps(files, limits) != stamps else { return false }
         let before = generation
         reload()
         return generation != before
     }
 
-    private static func stamps(_ files: CredentialFiles) -> [FileStamp?] {
-        files.paths.map { FileStamp(following: $0) }
+    private static func paths(_ files: CredentialFiles, _ limits: SharedLimits?) -> [String] {
+        files.paths + [limits?.path].compactMap(\.self)
+    }
+
+    private static func stamps(_ files: CredentialFiles, _ limits: SharedLimits?) -> [FileStamp?] {
+        paths(files, limits).map { FileStamp(following: $0) }
     }
 }

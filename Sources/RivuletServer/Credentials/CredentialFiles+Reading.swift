@@ -16,7 +16,7 @@ extension CredentialFiles {
     private var issuerSources: [String] {
         guard let issuerFile else { return [] }
         do throws(ServerError) {
-            var documents: [[UInt8]] = []
+            var documents = CredentialDocuments()
             return try described(in: issuerFile, &documents).map { location(of: $0.source, in: issuerFile) }
         } catch {
             return []
@@ -34,7 +34,7 @@ extension CredentialFiles {
     package func authenticator(keySource: (any KeySource)?) throws(ServerError) -> Authenticator {
         try read(secret: SymmetricKey(size: .bits256)) { url throws(ServerError) in
             try RemoteKeySets.fetch(url, from: try Self.source(keySource, of: url))
-        }
+        }.authenticator
     }
 
     /// Reads all files, and fetches no key set.
@@ -58,28 +58,34 @@ extension CredentialFiles {
     /// Reads all files; `number` is the number of the authenticator.
     ///
     /// - Throws: a `ServerError` of one line, with the file and the remedy.
-    func read(secret: SymmetricKey, number: UInt64 = 0, keySets: KeySets) throws(ServerError) -> Authenticator {
+    func read(secret: SymmetricKey, number: UInt64 = 0, keySets: KeySets) throws(ServerError) -> ReadCredentials {
         try checkSources()
-        var documents: [[UInt8]] = []
+        var documents = CredentialDocuments()
         let issuers = try issuers(keySets, &documents)
+        let keyDocuments = documents.all.map(\.bytes)
         let keys = try apiKeys.map { path throws(ServerError) in
             try Self.parsed(path, isSecret: true) { bytes throws(AuthConfigurationError) in
-                try APIKeyFile(parsing: bytes)
+                documents.add(bytes, of: path)
+                return try APIKeyFile(parsing: bytes)
             }
         }
         let policy = try policy.map { path throws(ServerError) in
-            try Self.parsed(path) { bytes throws(AccessPolicyError) in try AccessPolicy(parsing: bytes) }
+            try Self.parsed(path) { bytes throws(AccessPolicyError) in
+                documents.add(bytes, of: path)
+                return try AccessPolicy(parsing: bytes)
+            }
         }
         do throws(AuthConfigurationError) {
-            return try Authenticator(
+            let authenticator = try Authenticator(
                 issuers: issuers,
                 apiKeys: keys ?? APIKeyFile(),
                 policy: policy ?? AccessPolicy(),
                 rolesClaim: rolesClaim,
                 secret: secret,
-                keyDocuments: documents,
+                keyDocuments: keyDocuments,
                 number: number
             )
+            return ReadCredentials(authenticator, from: documents)
         } catch {
             throw ServerError("\(issuerFile.map { "\($0): " } ?? "")\(error)")
         }
@@ -113,7 +119,7 @@ extension CredentialFiles {
     /// The documents from which they and their keys were read are added to `documents`.
     private func issuers(
         _ keySets: KeySets,
-        _ documents: inout [[UInt8]]
+        _ documents: inout CredentialDocuments
     ) throws(ServerError) -> [TokenIssuer] {
         if let issuerFile { return try issuers(in: issuerFile, keySets, &documents) }
         guard let path = jwtKeyFile ?? keySet else { return [] }
@@ -139,10 +145,10 @@ extension CredentialFiles {
 
     private func described(
         in path: String,
-        _ documents: inout [[UInt8]]
+        _ documents: inout CredentialDocuments
     ) throws(ServerError) -> [IssuerFile.Description] {
         try Self.parsed(path) { bytes throws(AuthConfigurationError) in
-            documents.append(bytes)
+            documents.add(bytes, of: path)
             return try IssuerFile(parsing: bytes, audiences: audiences).issuers
         }
     }
@@ -150,7 +156,7 @@ extension CredentialFiles {
     private func issuers(
         in path: String,
         _ keySets: KeySets,
-        _ documents: inout [[UInt8]]
+        _ documents: inout CredentialDocuments
     ) throws(ServerError) -> [TokenIssuer] {
         var issuers: [TokenIssuer] = []
         for description in try described(in: path, &documents) {
@@ -186,10 +192,10 @@ extension CredentialFiles {
     private static func key(
         _ path: String,
         _ algorithm: SignatureAlgorithm?,
-        _ documents: inout [[UInt8]]
+        _ documents: inout CredentialDocuments
     ) throws(ServerError) -> KeySet? {
         try parsed(path, isSecret: true) { bytes throws(AuthConfigurationError) in
-            documents.append(bytes)
+            documents.add(bytes, of: path)
             return try KeySet(keyFile: bytes, algorithm: algorithm)
         }
     }
@@ -199,11 +205,11 @@ extension CredentialFiles {
         _ path: String,
         _ algorithm: SignatureAlgorithm?,
         _ keySets: KeySets,
-        _ documents: inout [[UInt8]]
+        _ documents: inout CredentialDocuments
     ) throws(ServerError) -> KeySet? {
         if KeySetURL.isURL(path) {
             guard let document = try keySets(path) else { return nil }
-            documents.append(document)
+            documents.add(document, of: path)
             do throws(AuthConfigurationError) {
                 return try KeySet(jwks: document, rsaAlgorithm: algorithm ?? .rs256, skipsFaults: true)
             } catch {
@@ -211,7 +217,7 @@ extension CredentialFiles {
             }
         }
         return try parsed(path) { bytes throws(AuthConfigurationError) in
-            documents.append(bytes)
+            documents.add(bytes, of: path)
             return try KeySet(jwks: bytes, rsaAlgorithm: algorithm ?? .rs256)
         }
     }

@@ -41,19 +41,36 @@ final class SharedLimits: Sendable {
         return (current.withLock { $0 }, generation)
     }
 
-    /// Reads the file again, if there is one; a fault in it keeps the present rules, and is logged.
-    ///
-    /// The quota of a class with a changed limit begins anew.
+    /// Reads the file of a server without credentials again; a fault in it keeps the present rules, and is logged.
     func reload() {
         guard let path else { return }
         do throws(ServerError) {
-            let rules = try source.rules(hasCredentials: hasCredentials)
-            current.withLock { $0 = LimitTables(rules, keeping: $0) }
-            generationNumber.add(1, ordering: .releasing)
-            logger.notice("the limits were read again", metadata: ["files": "\(path)"])
+            let hasChanged = try use(rules())
+            logger.notice(
+                "the limits were read again",
+                metadata: ["files": "\(path)", "changed": "\(hasChanged ? path : "none")"]
+            )
         } catch {
             logger.error("the limits were not read again, and the earlier ones stay in use: \(error)")
         }
+    }
+
+    /// Returns the rules that the file has now.
+    ///
+    /// - Throws: a `ServerError` that names the file and the remedy.
+    func rules() throws(ServerError) -> LimitRules { try source.rules(hasCredentials: hasCredentials) }
+
+    /// Replaces the rules; returns true if the new ones differ.
+    ///
+    /// The quota of a class with a changed limit begins anew.
+    func use(_ rules: LimitRules) -> Bool {
+        let hasChanged = current.withLock { tables in
+            let hasChanged = tables.rules != rules
+            tables = LimitTables(rules, keeping: tables)
+            return hasChanged
+        }
+        generationNumber.add(1, ordering: .releasing)
+        return hasChanged
     }
 
     /// Logs the remedy for a proxy that is not listed, once for each class.

@@ -124,11 +124,12 @@ final class ServerContext: Sendable {
         )
         fingerprints = RequestFingerprints(secret, older: options.olderSecretKey)
         let callerSecret = secret.derived(for: "name of a caller")
+        let limits = try SharedLimits(options.rateLimits, hasCredentials: options.credentials != nil, logger: logger)
+        self.limits = limits
         authentication = try options.credentials.map { files throws(ServerError) in
-            try Authentication(files, keySource: options.keySource, secret: callerSecret, logger: logger)
+            try Authentication(files, limits, keySource: options.keySource, secret: callerSecret, logger: logger)
         }
         revocations = authentication.map { _ in RevocationList(in: storage as? any ItemStorage, logger: logger) }
-        limits = try SharedLimits(options.rateLimits, hasCredentials: authentication != nil, logger: logger)
         let sharedKeys = apps.flatMap { app in
             app.shared.stores.map { SharedKey(app.name, .store, $0.name) }
                 + app.shared.values.map { SharedKey(app.name, .value, $0.name) }

@@ -284,8 +284,7 @@ public final class StateServer: Sendable {
             guard context.authentication != nil || context.limits?.path != nil else {
                 return logger.notice("SIGHUP: there are no credentials and no limits to read again")
             }
-            context.authentication?.reload()
-            context.limits?.reload()
+            if let authentication = context.authentication { authentication.reload() } else { context.limits?.reload() }
         }
         for signal in [SIGUSR1, SIGUSR2, SIGALRM] { ProcessSignals.ignoreUnlessHandled(signal) }
     }

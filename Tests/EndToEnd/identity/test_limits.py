@@ -299,12 +299,40 @@ def test_a_hangup_reads_the_limits_again_and_a_broken_file_keeps_the_old_ones(st
     assert [server.request("GET", "/v1/me", headers=bearer).status for _ in range(4)] == [200] * 3 + [429]
     file.write_text('{"requests": {"quota": 0, "window": 1}}')
     server.process.send_signal(signal.SIGHUP)
-    eventually(lambda: "the limits were not read again" in server.log_text())
+    eventually(lambda: "the credentials and limits were not read again" in server.log_text())
     assert burst() == 3 and str(file) in server.log_text()
     file.write_text('{"requests": {"quota": 1, "window": 3600, "burst": 5}}')
     server.process.send_signal(signal.SIGHUP)
     eventually(lambda: burst() == 5)
     assert [server.request("GET", "/v1/me", headers=bearer).status for _ in range(6)] == [200] * 5 + [429]
+
+
+def test_a_hangup_takes_all_files_or_none_and_names_the_changed_ones(start, issuer, tmp_path):
+    server = start({"requests": {"quota": 90, "window": 3600, "burst": 90}})
+    limits, policy, bearer = tmp_path / "limits.json", tmp_path / "policy.json", issuer.bearer("a")
+
+    def hang_up(line):
+        seen = len(server.log_text())
+        server.process.send_signal(signal.SIGHUP)
+        eventually(lambda: line in server.log_text()[seen:])
+        found = [text for text in server.log_text()[seen:].splitlines() if "read again" in text]
+        assert len(found) == 1, found
+        return server.request("GET", HOME + "/state", headers=bearer).status, found[0]
+
+    policy.write_text("{}")
+    limits.write_text("{")
+    assert hang_up("and the earlier ones stay in use")[0] == 200
+    limits.write_text('{"requests": {"quota": 80, "window": 3600, "burst": 80}}')
+    policy.write_text("{")
+    assert hang_up("and the earlier ones stay in use")[0] == 200
+    assert {"policy": "requests", "quota": 90, "window": 3600, "burst": 90} in server.get("/v1/me").json["limits"]
+    policy.write_text("{}")
+    status, line = hang_up("the credentials and limits were read again")
+    assert status == 403 and f"changed={policy}, {limits}" in line and str(issuer.file) in line
+    policy.write_text(json.dumps(POLICY))
+    status, line = hang_up("the credentials and limits were read again")
+    assert status == 200 and f"changed={policy}" in line and f"changed={policy}, " not in line
+    assert "changed=none" in hang_up("the credentials and limits were read again")[1]
 
 
 def test_a_broken_file_is_one_line_and_exit_1(tmp_path):
