@@ -16,9 +16,10 @@ public struct Caller: Sendable, Hashable, CustomStringConvertible {
     public let subject: String?
     /// The issuer of the token; nil for API keys, and for tokens without an issuer.
     public let issuer: String?
-    /// 26 characters of `a-z2-7` that stand for the issuer and the subject together; nil if there is no subject.
+    /// 26 characters of `a-z2-7` that stand for the issuer and the subject together.
     ///
-    /// The text is the same on all devices of a user, and reveals neither name.
+    /// The text is the same on all devices of a user, and reveals neither name. For an anonymous caller with a session
+    /// cookie it is the id of that session, so it is no name to show to other callers. Without a cookie it is nil.
     public let me: String?
     /// The roles of the token.
     public let roles: Set<String>

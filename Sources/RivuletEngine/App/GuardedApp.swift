@@ -12,10 +12,10 @@ public protocol GuardedApp<State, Event>: AppDefinition {
 
     /// Returns the event that the reducers get for a caller's event; the default is the same event.
     ///
-    /// It may write the caller into the event: `.post(text, author: caller.me)`. The returned event is the one in the
-    /// log. All events of an array are admitted with the state before the array. On a server that asks for no
-    /// credentials every caller is anonymous. Events of effects and timers are not admitted, because the app sends
-    /// them.
+    /// It may write the caller into the event: `.post(text, author: caller.me)`. An anonymous caller's ``Caller/me`` is
+    /// the id of its session, which other callers should not see. The returned event is the one in the log. All events
+    /// of an array are admitted with the state before the array. On a server that asks for no credentials every caller
+    /// is anonymous. Events of effects and timers are not admitted, because the app sends them.
     ///
     /// - Throws: `AccessDenied` to refuse the event; the answer is 403 with its text, and nothing has changed. Any
     ///   other error is logged, and the answer is 500.

@@ -16,17 +16,18 @@ package final class DispatchSender: Sendable {
         (self.caller, self.events, self.reads, self.mayCreate) = (caller, events, reads, mayCreate)
     }
 
-    /// The name of the caller in the log.
-    var me: String? { caller.me }
-
-    /// The owner of a session that the caller creates; nil if the caller gave no credential.
-    var owner: String? { caller.owner }
+    /// The name of the caller in the log, and as the owner of a session that it creates; nil if the caller gave no
+    /// credential.
+    var name: String? { caller.owner }
 
     /// The mask of the answers; nil if they show the whole state.
     var mask: PathMask? { reads.isAll ? nil : reads }
 }
 
 extension Caller {
-    /// The name of the caller as the owner of a session; nil for an anonymous caller and for the app.
+    /// The name of the caller in logs and as the owner of a session; nil for an anonymous caller and for the app.
+    ///
+    /// The `me` of an anonymous caller is the id of its session. Where a policy grants all sessions whose ids a caller
+    /// knows, the id opens the session, so no other caller may see it.
     package var owner: String? { isAnonymous || isApp ? nil : me }
 }

@@ -447,7 +447,7 @@ package final class Session {
             reply: dispatch.reply
         )
         if let recorder = dispatch.recorder { pending.keep(try idempotencyRecord(to: pending, recorder)) }
-        machine.beginCreation(by: dispatch.sender?.owner)
+        machine.beginCreation(by: dispatch.sender?.name)
         return pending
     }
 
@@ -465,7 +465,7 @@ package final class Session {
             version: version,
             time: environment.wallClock(),
             commandID: dispatch.recorder?.commandID,
-            by: dispatch.sender?.me,
+            by: dispatch.sender?.name,
             event: event,
             changes: changes.logJSON
         )

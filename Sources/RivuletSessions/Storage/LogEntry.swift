@@ -53,8 +53,7 @@ public struct LogEntry: Hashable, Sendable {
 
     /// The caller that dispatched the event, as `Caller.me` names it.
     ///
-    /// It is nil for events of the app itself, for anonymous callers without a cookie, and on a server that asks for no
-    /// credentials.
+    /// It is nil for events of the app itself, for anonymous callers, and on a server that asks for no credentials.
     public var by: String? { sender?.by }
 
     /// The bytes that `StorageCapabilities.entryBytesMax` limits: event, changes, command id and caller.
