@@ -1,11 +1,6 @@
-// The token of a page: it is kept until it is refused or about to expire.
+// The token of a page: it is kept until it is refused, has expired, or the server announces its end.
 
 import { RivuletError, reach } from "./request.js";
-
-/** A new token is fetched this time before the old one expires, or a tenth of its lifetime before if that is longer. */
-const aheadMinMilliseconds = 60_000;
-/** The longest delay of `setTimeout`. */
-const delayMaxMilliseconds = 2 ** 31 - 1;
 
 /**
  * Returns the caller's token, or null for no token. `refresh` is true if the last token was refused or has expired.
@@ -24,6 +19,8 @@ export class Credential {
   #token;
   /** @type {Promise<string | null> | null} The call of the function that is under way. */
   #asking = null;
+  /** The milliseconds by which the page's clock is ahead of the server's. */
+  #fastMilliseconds = 0;
 
   /** @param {CredentialSource} source */
   constructor(source) {
@@ -52,8 +49,16 @@ export class Credential {
    */
   async token() {
     const token = this.#token === undefined ? await this.#ask(false) : this.#token;
-    const { expires } = claims(token);
-    return expires !== null && expires <= Date.now() ? this.replace(token) : token;
+    return this.#hasExpired(token) ? this.replace(token) : token;
+  }
+
+  /**
+   * Takes the server's time from its notice of a token's end.
+   *
+   * @param {{expires: string, in: number}} notice the end, and the milliseconds until then
+   */
+  heed({ expires, in: milliseconds }) {
+    this.#fastMilliseconds = Date.now() - (Date.parse(expires) - milliseconds);
   }
 
   /**
@@ -93,10 +98,19 @@ export class Credential {
     if (this.#asking !== null) return this.#asking;
     this.#asking = this.#call(refresh);
     try {
-      return (this.#token = await this.#asking);
+      this.#token = await this.#asking;
     } finally {
       this.#asking = null;
     }
+    // A new token that has expired shows that the page's clock is fast. Otherwise each request would ask for another.
+    const { issued } = claims(this.#token);
+    if (refresh && issued !== null && this.#hasExpired(this.#token)) this.#fastMilliseconds = Date.now() - issued;
+    return this.#token;
+  }
+
+  #hasExpired(token) {
+    const { expires } = claims(token);
+    return expires !== null && expires <= Date.now() - this.#fastMilliseconds;
   }
 
   async #call(refresh) {
@@ -109,19 +123,6 @@ export class Credential {
     if (token === null || (typeof token === "string" && token !== "")) return token;
     throw new RivuletError("The page's credential function returned neither a token nor null.");
   }
-}
-
-/**
- * The time until a token must be replaced, in milliseconds; null if the token does not show its end.
- *
- * @param {string | null} token
- * @returns {number | null}
- */
-export function renewalDelay(token) {
-  const { issued, expires } = claims(token);
-  if (expires === null) return null;
-  const ahead = Math.max(aheadMinMilliseconds, (expires - (issued ?? expires)) / 10);
-  return Math.min(Math.max(expires - ahead - Date.now(), 0), delayMaxMilliseconds);
 }
 
 /**

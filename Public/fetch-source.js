@@ -1,16 +1,21 @@
 // An event stream over fetch, which can send a token. An EventSource cannot.
 
-import { renewalDelay } from "./credential.js";
 import { RivuletError, refusal, sending } from "./request.js";
 
 /** @typedef {import("./credential.js").Credential} Credential */
 
 /** The most characters of one event. A server sends less at once. */
 const eventCharactersMax = 2 ** 27;
+/** A renewal without an answer, or without a time in the answer, is tried again after this time. */
+const renewalMilliseconds = 5_000;
+/** The longest delay of `setTimeout`. */
+const delayMaxMilliseconds = 2 ** 31 - 1;
+/** The answers to a renewal after which the stream cannot go on. */
+const finalStatuses = [401, 403, 404];
 
 /**
- * One stream, with the parts of an EventSource that a `Stream` uses. It renews its token before the token expires, so
- * the stream stays open.
+ * One stream, with the parts of an EventSource that a `Stream` uses. It renews its token when the server announces the
+ * end, so the stream stays open. The page's clock and the token's claims take no part in this.
  */
 export class FetchSource extends EventTarget {
   readyState = EventSource.CONNECTING;
@@ -25,7 +30,7 @@ export class FetchSource extends EventTarget {
   #edit = "";
   /** @type {string | null} The token of the stream. */
   #token = null;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  /** @type {ReturnType<typeof setTimeout> | undefined} The next attempt at a renewal. */
   #timer;
   #isRenewing = false;
 
@@ -57,12 +62,11 @@ export class FetchSource extends EventTarget {
     this.#token = token;
     const link = /<([^>]*)>;\s*rel="edit"/.exec(response.headers.get("Link") ?? "");
     this.#edit = link === null ? "" : new URL(link[1], response.url).href;
-    this.#renewInTime();
     this.readyState = EventSource.OPEN;
     this.onopen();
     for await (const { name, data, cursor } of events(response.body)) {
       if (this.#ended.signal.aborted) return;
-      if (name === "auth") this.#renew();
+      if (name === "auth") this.#heed(data);
       else this.dispatchEvent(new MessageEvent(name, { data, lastEventId: cursor }));
     }
     this.#fail(EventSource.CONNECTING);
@@ -79,35 +83,42 @@ export class FetchSource extends EventTarget {
     this.onerror();
   }
 
-  /** Renews the token some time before it expires. */
-  #renewInTime() {
-    clearTimeout(this.#timer);
-    const delay = renewalDelay(this.#token);
-    if (delay !== null && this.#edit !== "") this.#timer = setTimeout(() => this.#renew(), delay);
+  /** Renews the token, whose end the server has announced. */
+  #heed(notice) {
+    this.#credential.heed(JSON.parse(notice));
+    if (this.#edit === "" || this.#isRenewing) return;
+    this.#isRenewing = true;
+    this.#renew().catch(reportError).finally(() => (this.#isRenewing = false));
   }
 
   /**
    * Gets a new token, and gives it to the open stream. If the server does not take it for this stream, the stream is
-   * opened again. If no token or no answer comes, the stream stays open until the server ends it.
+   * opened again. After a failure that may pass, the renewal is tried again until the server ends the stream.
    */
   async #renew() {
-    if (this.#isRenewing || this.#edit === "") return;
-    this.#isRenewing = true;
-    clearTimeout(this.#timer);
     const { signal } = this.#ended;
+    while (!signal.aborted) {
+      const milliseconds = await this.#attempt(signal);
+      if (milliseconds === null || signal.aborted) return;
+      await new Promise((resolve) => (this.#timer = setTimeout(resolve, milliseconds)));
+    }
+  }
+
+  /** Renews the token once; returns the time until the next attempt, or null if there is none. */
+  async #attempt(signal) {
     try {
-      const before = this.#token;
-      await this.#credential.replace(before);
+      await this.#credential.replace(this.#token);
       const { response, token } = await this.#credential.fetch(this.#edit, { ...sending("PATCH", { renew: true }), signal });
-      if (signal.aborted) return;
-      if (!response.ok) return this.#fail(EventSource.CONNECTING);
-      this.#token = token;
-      // A function that returns the old token again would be asked without a pause.
-      if (token !== before) this.#renewInTime();
+      if (response.ok) this.#token = token;
+      else if (finalStatuses.includes(response.status)) this.#fail(EventSource.CONNECTING);
+      else {
+        const seconds = Number(response.headers.get("Retry-After"));
+        return seconds > 0 ? Math.min(seconds * 1000, delayMaxMilliseconds) : renewalMilliseconds;
+      }
+      return null;
     } catch (error) {
-      if (!signal.aborted && !(error instanceof RivuletError)) reportError(error);
-    } finally {
-      this.#isRenewing = false;
+      if (!(error instanceof RivuletError)) throw error;
+      return renewalMilliseconds;
     }
   }
 }
