@@ -28,13 +28,14 @@ struct Keys: ParsableCommand {
             return path
         }
 
-        /// Changes the keys of the file.
+        /// Changes the keys of the file; `remedy` is for a change that a power cut may undo.
         func edit<Outcome>(
             isCreating: Bool,
+            remedy: (Outcome) -> String,
             _ change: (inout APIKeyFile) throws -> Outcome
         ) throws -> Outcome {
             let path = try path()
-            return try PrivateFile(path).edit { present in
+            return try PrivateFile(path).edit(remedy: remedy) { present in
                 guard present != nil || isCreating else {
                     throw ServerError("there is no file \(path); name the file of API keys with --api-keys")
                 }
@@ -74,7 +75,11 @@ struct Keys: ParsableCommand {
             let now = Int(WallClock.seconds())
             let expires = try expires.map { try Moment.seconds($0, after: now) }
             let grants = try GrantFile.read(grants)
-            let key = try file.edit(isCreating: true) { file in
+            // A key that was not printed is of no use to anyone, but it is valid.
+            let remedy = { (key: APIKey) in
+                "The new key \(key.id) was not printed: remove it with rivulet keys remove \(key.id), and add another"
+            }
+            let key = try file.edit(isCreating: true, remedy: remedy) { file in
                 var random = SystemRandomNumberGenerator()
                 return try file.add(name: name, grants: grants, expires: expires, using: &random)
             }
@@ -136,7 +141,10 @@ struct Keys: ParsableCommand {
                 throw ValidationError("ID is not 8 characters of a-z and 0-9; rivulet keys list shows the ids")
             }
             let path = try file.path()
-            try file.edit(isCreating: false) { file in
+            let remedy = { (_: Void) in
+                "The key \(id) is removed from it: see that rivulet keys list does not show the key after a power cut"
+            }
+            try file.edit(isCreating: false, remedy: remedy) { file in
                 guard file.remove(id: id) else {
                     throw ServerError(
                         "there is no key \(id) in \(path); rivulet keys list shows the ids. Nothing was changed"

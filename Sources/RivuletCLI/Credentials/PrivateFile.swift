@@ -35,9 +35,11 @@ package struct PrivateFile {
     /// Replaces the content by a new one, which is on disk when this returns.
     ///
     /// The closure gets the present content; nil if there is no file. If the closure throws, the file stays as it is.
+    /// `remedy` is for a file that was replaced, when a power cut may still bring back the earlier one.
     ///
     /// - Throws: a `ServerError` with the path and the remedy, or the error of the closure.
     package func edit<Outcome>(
+        remedy: (Outcome) -> String,
         _ change: (_ present: [UInt8]?) throws -> (bytes: [UInt8], outcome: Outcome)
     ) throws -> Outcome {
         let folder = unsafe open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -48,7 +50,14 @@ package struct PrivateFile {
         let (bytes, outcome) = try change(try content())
         try replace(by: bytes)
         // Some file systems cannot sync a folder, and do not need it.
-        guard fsync(folder) == 0 || errno == EINVAL else { throw failure("cannot sync the folder of \(path)", errno) }
+        guard fsync(folder) == 0 || errno == EINVAL else {
+            let code = errno
+            throw ServerError(
+                "cannot sync the folder of \(path): \(Self.reason(code)). The file was replaced, and a power cut may bring back the earlier "
+                    + "one. \(remedy(outcome))",
+                status: code
+            )
+        }
         return outcome
     }
 
@@ -134,10 +143,13 @@ package struct PrivateFile {
     }
 
     private func failure(_ what: String, _ code: Int32) -> ServerError {
-        let reason = unsafe String(cString: strerror(code))
         let remedy =
             code == ENOSPC || code == EDQUOT
             ? "free space on that disk" : "let the user of this command write there, or name another file"
-        return ServerError("\(what): \(reason) (errno \(code)); \(remedy). Nothing was changed", status: code)
+        return ServerError("\(what): \(Self.reason(code)); \(remedy). Nothing was changed", status: code)
+    }
+
+    private static func reason(_ code: Int32) -> String {
+        "\(unsafe String(cString: strerror(code))) (errno \(code))"
     }
 }

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -168,6 +169,22 @@ def test_a_folder_that_cannot_be_written_and_a_full_file_say_so(keys, grants):
     keys.chmod(0o600)
     before = pathlib.Path(keys).read_bytes()
     assert "1024" in refused("add", "--api-keys", keys, "--grants", grants) and keys.read_bytes() == before
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace: apt-get install strace")
+def test_a_change_that_a_power_cut_may_undo_names_the_key(keys, grants, tmp_path):
+    def with_failing_folder(*arguments):
+        # The second sync of a command is that of the folder, after the file was replaced.
+        strace = ["strace", "-f", "-qq", "-o", tmp_path / "trace", "-e", "trace=fsync", "-e", "inject=fsync:error=EIO:when=2"]
+        outcome = subprocess.run([*strace, binary(), "keys", *arguments, "--api-keys", keys], capture_output=True, text=True, env=environment())
+        assert outcome.returncode == 1 and outcome.stdout == "" and len(outcome.stderr.strip().splitlines()) == 1, outcome
+        assert "cannot sync the folder" in outcome.stderr and "Nothing was changed" not in outcome.stderr, outcome
+        return outcome.stderr
+
+    text = with_failing_folder("add", "--grants", grants)
+    [[key, *_]] = listed(keys)
+    assert f"rivulet keys remove {key}" in text
+    assert key in with_failing_folder("remove", key) and listed(keys) == []
 
 
 def test_a_key_that_cannot_be_printed_is_named(keys, grants):
