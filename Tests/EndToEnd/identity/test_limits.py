@@ -238,7 +238,7 @@ def test_a_stream_beyond_a_limit_gets_a_bye_that_says_when(start, issuer):
     a, b = issuer.bearer("a"), issuer.bearer("b")
     streams = [opened(server, a), opened(server, a)]
     refused = bye(server, a)
-    assert refused["reason"] == "limit" and refused["reconnect"] and refused["after"] >= 5_000
+    assert refused["reason"] == "limit" and refused["reconnect"] and 5_000 <= refused["after"] <= 15_000
     # The address has two streams too.
     assert bye(server, b)["reason"] == "limit"
     streams.pop().close()
