@@ -36,7 +36,7 @@ extension Resource {
     func requirement(for method: HTTPMethod) -> Requirement {
         let isReading = method == .get || method == .head
         return switch self {
-        // Each caller may sign out, also with a credential that is not valid.
+        // Each caller may sign out, also with a cookie that is not valid, because `readsCookie` is false.
         case .login: method == .delete ? .nothing : .credential
         case .tickets: .credential
         case .health, .readiness, .problems, .problem, .file, .caller, .resourceMetadata: .nothing

@@ -134,8 +134,9 @@ def test_an_expired_cookie_is_401_and_not_what_anonymous_callers_get(server, iss
 
 def test_a_bad_credential_in_the_header_sets_no_cookie(server, issuer):
     for value in ("Bearer x", "Basic YTpi", "Bearer " + issuer.token("a", exp=int(time.time()) - 10)):
-        refused = server.request("PUT", LOGIN, headers={"Authorization": value})
-        assert refused.status == 401 and "set-cookie" not in refused.headers
+        for method in ("PUT", "DELETE"):
+            refused = server.request(method, LOGIN, headers={"Authorization": value})
+            assert refused.status == 401 and "set-cookie" not in refused.headers
     assert server.request("PUT", f"{LOGIN}?access_token={issuer.token('a')}").status == 400
     assert server.request("PUT", LOGIN, {"token": "x"}, issuer.bearer("alice")).problem["type"] == "/problems/unexpected-body"
     assert server.request("PUT", f"{LOGIN}?a=b", headers=issuer.bearer("alice")).status == 400
