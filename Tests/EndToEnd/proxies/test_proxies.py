@@ -9,7 +9,7 @@ import urllib.parse
 
 import pytest
 
-from fronts import NAME, Front, Recorder
+from fronts import NAME, Front, Recorder, shipped
 from harness import PATIENCE, message
 
 #: The most seconds from an event to its arrival. The best of several tries counts, because the machine may be busy.
@@ -220,6 +220,12 @@ def test_20_streams_of_a_tab_are_live_over_http_2_and_resume_after_a_restart_of_
     expected = [f"snapshot {first}", *(f"change {version}" for version in range(first + 1, last + 1))]
     assert seen == [expected] * STREAMS
     page.context.close()
+
+
+def test_each_location_of_nginx_is_a_path():
+    # nginx takes a location without a path, which no request matches.
+    locations = re.findall(r"^ *location (.*?) *\{", shipped("nginx"), re.MULTILINE)
+    assert len(locations) == 4 and all(re.search(r"(^|[ ^])/", location) for location in locations), locations
 
 
 # The limit is the browser's, so one proxy is enough.
