@@ -29,6 +29,11 @@ struct DoorOptions: ParsableArguments {
     )
     var proxyProtocol: String?
 
+    @Option(
+        help: "Days for which browsers use https only for this host; needs an https --public-url. (default: none)"
+    )
+    var hsts: Int?
+
     @Option(help: "The Content-Security-Policy of the pages in the public folder. (default: that of Rivulet's pages)")
     var contentSecurityPolicy: String?
 
@@ -40,6 +45,7 @@ struct DoorOptions: ParsableArguments {
         options.publicURL = publicURL ?? Environment.text("PUBLIC_URL")
         options.trustedProxies = Self.list(trustedProxies ?? Environment.text("TRUSTED_PROXIES"))
         options.expectsProxyHeaders = try Self.expectsProxyHeaders(proxyProtocol)
+        options.hstsDays = try hsts ?? Environment.value("HSTS") { Int($0) }
         if let policy = contentSecurityPolicy ?? Environment.text("CONTENT_SECURITY_POLICY") {
             options.contentSecurityPolicy = policy
         }

@@ -41,6 +41,13 @@ enum ConstantFields {
         )
     }
 
+    /// The line that makes browsers use https only for the host and its ports, for a number of days.
+    ///
+    /// Source: RFC 6797 §6.1.
+    static func strictTransport(days: Int) -> [UInt8] {
+        lines([("Strict-Transport-Security", "max-age=\(days * 86_400)")])
+    }
+
     private static func lines(_ fields: [(name: String, value: String)]) -> [UInt8] {
         fields.flatMap { Array("\($0.name): \($0.value)\r\n".utf8) }
     }

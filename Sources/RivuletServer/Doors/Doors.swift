@@ -25,6 +25,8 @@ struct Doors: Sendable {
     let publicURL: String?
     /// The constant lines of an answer that no page of another origin may read.
     let ownFields: [UInt8]
+    /// The line that keeps browsers on https; empty without `hstsDays`.
+    private let transportFields: [UInt8]
 
     /// Makes the checks that the options require.
     ///
@@ -36,7 +38,23 @@ struct Doors: Sendable {
         hosts = try HostList(options.allowedHosts, and: [machineName, publicHost])
         origins = try AllowedOrigins(options.allowedOrigins)
         proxies = try AddressList(options.trustedProxies)
-        ownFields = ConstantFields.own(isVarying: !origins.isEmpty)
+        transportFields = try Self.transportFields(days: options.hstsDays, publicOrigin)
+        ownFields = ConstantFields.own(isVarying: !origins.isEmpty) + transportFields
+    }
+
+    private static func transportFields(days: Int?, _ publicOrigin: WebOrigin?) throws(ServerError) -> [UInt8] {
+        guard let days else { return [] }
+        guard (0...ServerOptions.hstsDaysMax).contains(days) else {
+            throw ServerError("--hsts is \(days); choose 0 to \(ServerOptions.hstsDaysMax) days, and 0 to take it back")
+        }
+        // Browsers that use https only could not reach a server without TLS.
+        guard publicOrigin?.scheme == "https" else {
+            throw ServerError(
+                "--hsts keeps browsers on https, so clients need an https address; "
+                    + "name it, as in --public-url https://rivulet.example, or leave --hsts out"
+            )
+        }
+        return ConstantFields.strictTransport(days: days)
     }
 
     private static func origin(of publicURL: String?) throws(ServerError) -> WebOrigin? {
@@ -108,7 +126,7 @@ struct Doors: Sendable {
         }
         if let text, let origin, let grant = origins.grant(for: origin) {
             let isNear = site == .sameSite || (site == .unknown && origin.isSameHost(as: request.host ?? ""))
-            let fields = ConstantFields.shared(with: text, as: grant)
+            let fields = ConstantFields.shared(with: text, as: grant) + transportFields
             return .pass(DoorPass(fields: fields, callers: grant == .anonymous ? .none : isNear ? .all : .known))
         }
         if site != .unknown, FetchSite.isNavigation(request), Self.isPage(request) {
@@ -120,7 +138,7 @@ struct Doors: Sendable {
     /// The constant lines of an answer to a request of which only the origin could be read.
     func fields(forOrigin text: String?) -> [UInt8] {
         guard let text, let origin = WebOrigin(text), let grant = origins.grant(for: origin) else { return ownFields }
-        return ConstantFields.shared(with: text, as: grant)
+        return ConstantFields.shared(with: text, as: grant) + transportFields
     }
 
     /// True if the request may name any host.

@@ -9,6 +9,9 @@ public struct ServerOptions: Sendable {
     /// The maximum number of event loops.
     public static let workersMax = 256
 
+    /// The most days of ``hstsDays``: ten years.
+    public static let hstsDaysMax = 3_650
+
     /// The number of cores that the process can use, at most ``workersMax``: the default of ``workers``.
     public static var cores: Int { min(max(ProcessInfo.processInfo.activeProcessorCount, 1), workersMax) }
 
@@ -87,6 +90,10 @@ public struct ServerOptions: Sendable {
     ///
     /// A connection without it is closed. Source: <https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt>.
     public var expectsProxyHeaders: Bool
+    /// The days for which browsers use https only for the public URL's host, 0 to ``hstsDaysMax``; nil says nothing.
+    ///
+    /// It needs an https ``publicURL``. With 0, browsers forget an earlier answer. Source: RFC 6797.
+    public var hstsDays: Int?
     /// The `Content-Security-Policy` of the pages in the public folder.
     public var contentSecurityPolicy: String
     /// Limits of HTTP and of streams.
@@ -115,6 +122,7 @@ public struct ServerOptions: Sendable {
         publicURL: String? = nil,
         trustedProxies: [String] = [],
         expectsProxyHeaders: Bool = false,
+        hstsDays: Int? = nil,
         contentSecurityPolicy: String = ServerOptions.strictContentSecurityPolicy,
         limits: ServerLimits = ServerLimits(),
         sessionLimits: SessionLimits = SessionLimits()
@@ -138,6 +146,7 @@ public struct ServerOptions: Sendable {
         self.publicURL = publicURL
         self.trustedProxies = trustedProxies
         self.expectsProxyHeaders = expectsProxyHeaders
+        self.hstsDays = hstsDays
         self.contentSecurityPolicy = contentSecurityPolicy
         self.limits = limits
         self.sessionLimits = sessionLimits

@@ -345,6 +345,28 @@ def test_the_policy_is_an_option(serve):
     assert server.get("/").headers["content-security-policy"] == "default-src 'self'"
 
 
+def test_every_answer_keeps_browsers_on_https_if_the_option_says_so(serve, shared):
+    url, origin = "https://rivulet.example", "https://a.example"
+    server = serve(None, arguments=["--public-url", url, "--open", "--hsts", "30", "--allowed-origins", origin])
+    for headers in ({}, {"Host": "evil.example"}, {"Origin": origin, "Sec-Fetch-Site": "cross-site"}, {"Origin": "https://b.example"}):
+        for target in ("/", "/v1/apps", "/healthz", "/nothing"):
+            assert server.get(target, **headers).headers["strict-transport-security"] == "max-age=2592000", (headers, target)
+    with server.session("hsts").stream("/p/count") as stream:
+        assert stream.headers["strict-transport-security"] == "max-age=2592000"
+    assert "\r\nStrict-Transport-Security: max-age=2592000\r\n" in raw(server, "GET / HTTP/1.1", "Host: localhost", "Host: localhost")
+    assert "strict-transport-security" not in shared.get("/").headers
+    again = serve(None, arguments=["--public-url", url, "--open", "--hsts", "0"])
+    assert again.get("/").headers["strict-transport-security"] == "max-age=0"
+
+
+def test_browsers_are_kept_on_https_only_if_clients_have_an_https_address():
+    for arguments in (("--hsts", "1"), ("--hsts", "1", "--public-url", "http://rivulet.example", "--open")):
+        line = refused_start(*arguments)
+        assert "--public-url https://" in line and "leave --hsts out" in line
+    for days in ("3651", "-1"):
+        assert "3650 days" in refused_start(f"--hsts={days}", "--public-url", "https://rivulet.example", "--open")
+
+
 def test_the_headers_of_a_trusted_proxy_are_used(serve, shared):
     trusting = serve(None, arguments=["--trusted-proxies", "127.0.0.0/8,::1"])
 

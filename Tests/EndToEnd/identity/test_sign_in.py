@@ -198,6 +198,16 @@ def test_a_hangup_reads_the_files_again_and_a_broken_file_keeps_the_old_rules(tm
         assert str(policy) in server.log_text() and os.path.exists(f"/proc/{server.process.pid}")
 
 
+def test_a_policy_may_publish_the_descriptions(tmp_path):
+    issuer, policy = Issuer(tmp_path), tmp_path / "policy.json"
+    policy.write_text(json.dumps({"anonymous": [{"actions": ["describe"], "app": "*"}]}))
+    described = ("/openapi.json", "/v1/apps", "/v1/apps/counter", "/v1/apps/counter/types.d.ts")
+    for arguments, status in ((["--policy", policy], 200), ([], 401)):
+        with Server(None, arguments=["--jwt-key-file", issuer.file, *arguments]) as server:
+            assert [server.get(target).status for target in described] == [status] * len(described)
+            assert server.get("/problems/not-granted").status == 200 and server.get(HOME).status == 401
+
+
 def test_a_caller_without_a_credential_has_the_session_of_its_cookie(server):
     me = "/v1/apps/todos/sessions/me"
     first = server.request("POST", f"{me}/events", {"add": {"id": "a", "title": "b"}})

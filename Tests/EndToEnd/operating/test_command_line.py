@@ -144,7 +144,7 @@ def test_a_start_that_is_refused_makes_no_data_folder(arguments, tmp_path):
 def test_the_options_for_hosts_and_origins_have_environment_variables(monkeypatch):
     variables = {
         "HOST": "0.0.0.0", "OPEN": "1", "ALLOWED_HOSTS": "a.example", "ALLOWED_ORIGINS": "http://localhost:5173", "PUBLIC_URL": "https://p.example",
-        "TRUSTED_PROXIES": "127.0.0.1", "CONTENT_SECURITY_POLICY": "default-src 'none'", "LOG_FORMAT": "json",
+        "TRUSTED_PROXIES": "127.0.0.1", "CONTENT_SECURITY_POLICY": "default-src 'none'", "HSTS": "1", "LOG_FORMAT": "json",
     }
     plain = environment()
     monkeypatch.setattr("harness.environment", lambda: plain | {f"RIVULET_{name}": value for name, value in variables.items()})
@@ -153,6 +153,7 @@ def test_the_options_for_hosts_and_origins_have_environment_variables(monkeypatc
         page = server.get("/", Origin="http://localhost:5173")
         assert page.headers["access-control-allow-origin"] == "http://localhost:5173"
         assert page.headers["content-security-policy"] == "default-src 'none'"
+        assert page.headers["strict-transport-security"] == "max-age=86400"
         me = server.request("POST", "/v1/apps/counter/sessions/me/events", "increment", {"X-Forwarded-Proto": "https"})
         assert "Secure" in me.headers["set-cookie"]
         lines = [json.loads(line) for line in server.log_text().splitlines()]
