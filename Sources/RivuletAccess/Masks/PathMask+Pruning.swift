@@ -5,19 +5,34 @@ extension PathMask {
     /// Returns the granted part of the value at a path; nil if nothing of it is granted.
     ///
     /// - Objects have their granted members.
-    /// - Arrays have their granted elements. If all elements are objects with an `id`, the elements are named by their
-    ///   ids and keep them. Otherwise they are named by their positions.
+    /// - Arrays have their granted elements, which the paths name as key paths do. The elements of a keyed collection
+    ///   are named by their ids, and keep them; those of any other array are named by their positions. The schema
+    ///   decides: an array of objects with an `id` may be either. Where the schema has no array, or two different ones,
+    ///   only a `*` of the mask grants elements.
     /// - An object or array without a granted value is empty if a path of the mask names it, and left out if only a
     ///   `*` does, because its name may be a secret.
     ///
     /// The path has no patterns: its tokens are literal.
-    package func prune(_ value: JSONValue, at path: JSONPointer) -> JSONValue? {
-        var level = Level(nodes: [root], isNamed: !isNone)
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - path: The path of the value.
+    ///   - schema: The shape of the whole document.
+    ///   - keepsID: True if the value keeps its `id` if it is an element of a keyed collection.
+    /// - Returns: The granted part.
+    package func prune(
+        _ value: JSONValue,
+        at path: JSONPointer,
+        of schema: JSONSchema,
+        keepsID: Bool = false
+    ) -> JSONValue? {
+        var (level, shape, isElement) = (Level(nodes: [root], isNamed: !isNone), MaskedShape(schema), false)
         for token in path.tokens {
             if level.isWhole { return value }
-            level = level.next(token)
+            isElement = shape.elementName == .id
+            (level, shape) = (level.next(token), shape.next(token))
         }
-        return level.prune(value)
+        return level.prune(value, of: shape, keepsID: keepsID && isElement)
     }
 }
 
@@ -36,21 +51,26 @@ private struct Level {
         return Level(nodes: own + any, isNamed: !own.isEmpty)
     }
 
-    func prune(_ value: JSONValue) -> JSONValue? {
+    /// The nodes of a `*` alone, for an element of which neither the id nor the position is a name.
+    private var unnamedNext: Level {
+        Level(nodes: nodes.compactMap { $0.children[ByteText(PathMask.wildcard)] }, isNamed: false)
+    }
+
+    /// The granted part of a value; an element of a keyed collection keeps its `id` if `keepsID` is true.
+    func prune(_ value: JSONValue, of shape: MaskedShape, keepsID: Bool = false) -> JSONValue? {
         if isWhole { return value }
         guard !nodes.isEmpty else { return nil }
         switch value {
-        case .object(let members): return pruned(members, keepsID: false)
-        case .array(let elements): return pruned(elements)
+        case .object(let members): return pruned(members, of: shape, keepsID: keepsID)
+        case .array(let elements): return pruned(elements, of: shape)
         case .null, .bool, .number, .string: return nil
         }
     }
 
-    /// The granted members; an element of a keyed collection keeps its `id`.
-    private func pruned(_ members: [JSONValue.Member], keepsID: Bool) -> JSONValue? {
+    private func pruned(_ members: [JSONValue.Member], of shape: MaskedShape, keepsID: Bool) -> JSONValue? {
         var isEmpty = true
         let granted = members.compactMap { member -> JSONValue.Member? in
-            if let value = next(member.name).prune(member.value) {
+            if let value = next(member.name).prune(member.value, of: shape.member(member.name)) {
                 isEmpty = false
                 return JSONValue.Member(name: member.name, value: value)
             }
@@ -59,14 +79,15 @@ private struct Level {
         return isEmpty && !isNamed ? nil : .object(granted)
     }
 
-    private func pruned(_ elements: [JSONValue]) -> JSONValue? {
-        let ids = elements.compactMap(Self.id)
-        let isKeyed = ids.count == elements.count
+    private func pruned(_ elements: [JSONValue], of shape: MaskedShape) -> JSONValue? {
         let granted = elements.enumerated().compactMap { index, element -> JSONValue? in
-            let level = next(isKeyed ? ids[index] : String(index))
-            if level.isWhole { return element }
-            guard isKeyed, let members = element.members, !level.nodes.isEmpty else { return level.prune(element) }
-            return level.pruned(members, keepsID: true)
+            let level: Level? =
+                switch shape.elementName {
+                case .id: Self.id(of: element).map(next)
+                case .position: next(String(index))
+                case .wildcard: nil
+                }
+            return (level ?? unnamedNext).prune(element, of: shape.element, keepsID: shape.elementName == .id)
         }
         return granted.isEmpty && !isNamed ? nil : .array(granted)
     }

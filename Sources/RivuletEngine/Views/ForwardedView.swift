@@ -4,6 +4,7 @@ import RivuletObservation
 
 /// A view object with the state of its fields.
 final class ForwardedView<State: ObservableState, Object: ObservableObject>: ViewInstance {
+    let schema: JSONSchema
     private let object: Object
     private var fields: [Field]
 
@@ -25,8 +26,8 @@ final class ForwardedView<State: ObservableState, Object: ObservableObject>: Vie
     }
 
     /// Creates the view of an object that was made from the state.
-    init(_ object: Object, fields: [ForwardedField<State, Object>], state: State) {
-        self.object = object
+    init(_ object: Object, fields: [ForwardedField<State, Object>], schema: JSONSchema, state: State) {
+        (self.object, self.schema) = (object, schema)
         self.fields = fields.map { forwarded in
             let stored = forwarded.storedPath
             var field = Field(

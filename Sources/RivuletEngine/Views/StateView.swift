@@ -24,12 +24,13 @@ public struct StateView<State: ObservableState>: Sendable {
         let fields = Forwarder.forwardedFields
         self.name = name
         self.fields = fields.map(\.name)
-        schema = .object(title: name, identity: ObjectIdentifier(Forwarder.ViewObject.self)) {
+        let schema = JSONSchema.object(title: name, identity: ObjectIdentifier(Forwarder.ViewObject.self)) {
             fields.map { JSONSchema.Field(name: $0.name, schema: $0.schema ?? .any) }
         }
+        self.schema = schema
         faults = fields.compactMap { $0.fault() }
         make = { state in
-            ForwardedView(Forwarder.makeObject(from: state), fields: fields, state: state)
+            ForwardedView(Forwarder.makeObject(from: state), fields: fields, schema: schema, state: state)
         }
     }
 
@@ -42,6 +43,9 @@ public struct StateView<State: ObservableState>: Sendable {
 /// One session's view.
 package protocol ViewInstance<State>: AnyObject {
     associatedtype State: ObservableState
+
+    /// The shape of the view's JSON.
+    var schema: JSONSchema { get }
 
     /// Writes the value at a key path of the view.
     ///

@@ -45,8 +45,8 @@ extension Session {
         _ mask: PathMask,
         _ reply: @escaping SessionReply<StateAnswer>
     ) {
-        work(bytes: answer.value.count) {
-            mask.pruned(answer.value, at: path)
+        work(bytes: answer.value.count) { [schema = state.jsonSchema] in
+            mask.pruned(answer.value, at: path, of: schema)
         } then: { _, value in
             guard let value else { return reply(.failure(.noValue(path.description))) }
             reply(.success(StateAnswer(cursor: answer.cursor, value: value)))
@@ -66,7 +66,7 @@ extension Session {
             reply(
                 result.flatMap { page in
                     do throws(JSONError) {
-                        return .success(try page.masked(by: mask))
+                        return .success(try page.masked(by: mask, of: state.jsonSchema))
                     } catch {
                         return .failure(.unreadable(key, detail: "a logged change cannot be read: \(error)"))
                     }
@@ -89,10 +89,10 @@ extension Session {
 
 extension LogPage {
     /// The page without events, with the callers and with the granted part of each change.
-    fileprivate func masked(by mask: PathMask) throws(JSONError) -> LogPage {
+    fileprivate func masked(by mask: PathMask, of schema: JSONSchema) throws(JSONError) -> LogPage {
         var masked: [LogEntry] = []
         for entry in entries {
-            let changes = try [StateChange](logJSON: entry.changes).compactMap { $0.masked(by: mask) }
+            let changes = try [StateChange](logJSON: entry.changes).compactMap { $0.masked(by: mask, of: schema) }
             masked.append(
                 LogEntry(
                     version: entry.version,
@@ -113,7 +113,7 @@ extension StateChange {
     ///
     /// A change of a value that contains granted values has these alone. The position of an element is left out if
     /// elements before it may be hidden.
-    func masked(by mask: PathMask) -> StateChange? {
+    fileprivate func masked(by mask: PathMask, of schema: JSONSchema) -> StateChange? {
         guard let pointer = try? JSONPointer(parsing: path), mask.intersects(pointer) else { return nil }
         var change = self
         if index != nil, !mask.showsEveryElement(of: JSONPointer(tokens: pointer.tokens.dropLast())) {
@@ -121,8 +121,9 @@ extension StateChange {
             change.index = nil
         }
         guard !mask.grants(pointer), let value else { return change }
-        guard let pruned = mask.prunedElement(value, at: pointer) else { return nil }
-        (change.value, change.durableValue) = (pruned, durableValue.flatMap { mask.prunedElement($0, at: pointer) })
+        func pruned(_ json: [UInt8]) -> [UInt8]? { mask.pruned(json, at: pointer, of: schema, keepsID: true) }
+        guard let granted = pruned(value) else { return nil }
+        (change.value, change.durableValue) = (granted, durableValue.flatMap(pruned))
         return change
     }
 }
@@ -149,24 +150,20 @@ extension PathMask {
         }
     }
 
-    /// The granted part of a value in JSON; an element of a keyed collection keeps its `id`.
-    fileprivate func prunedElement(_ json: [UInt8], at path: JSONPointer) -> [UInt8]? {
-        guard let token = path.tokens.last, let value = try? JSONValue(parsing: json),
-            value["id"]?.stringValue.map({ $0.hasSameBytes(as: token) }) == true
-        else { return pruned(json, at: path) }
-        let collection = prune(.array([value]), at: JSONPointer(tokens: path.tokens.dropLast()))
-        return collection?.elements?.first.map(Self.json)
-    }
-
-    private static func json(_ value: JSONValue) -> [UInt8] {
-        var writer = JSONWriter(capacity: 256)
-        value.encodeJSON(into: &writer)
-        return writer.bytes
-    }
-
     /// The granted part of a value in JSON; nil if nothing of it is granted, or if the text is no JSON.
-    func pruned(_ json: [UInt8], at path: JSONPointer) -> [UInt8]? {
+    ///
+    /// The schema is that of the whole document. An element of a keyed collection keeps its `id` if `keepsID` is true.
+    func pruned(
+        _ json: [UInt8],
+        at path: JSONPointer,
+        of schema: JSONSchema,
+        keepsID: Bool = false
+    ) -> [UInt8]? {
         guard let value = try? JSONValue(parsing: json) else { return nil }
-        return prune(value, at: path).map(Self.json)
+        return prune(value, at: path, of: schema, keepsID: keepsID).map { value in
+            var writer = JSONWriter(capacity: 256)
+            value.encodeJSON(into: &writer)
+            return writer.bytes
+        }
     }
 }

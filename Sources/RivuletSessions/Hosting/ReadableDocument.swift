@@ -6,23 +6,42 @@ package import RivuletObservation
 package struct ReadableDocument {
     /// Writes the value at a key path; returns false, with nothing written, if there is none.
     private let write: (_ path: JSONPointer, _ writer: inout JSONWriter) -> Bool
+    private let source: Source
 
-    /// Makes a document from a function that writes its values.
+    /// The source of the document's schema, which is made only when a value is pruned.
+    private enum Source {
+        case state(any ObservableState.Type)
+        case view(any ViewInstance)
+        case unknown
+    }
+
+    /// Makes a document without a schema from a function that writes its values.
     package init(_ write: @escaping (_ path: JSONPointer, _ writer: inout JSONWriter) -> Bool) {
-        self.write = write
+        (self.write, source) = (write, .unknown)
     }
 
     /// The document without any value.
     static var nothing: ReadableDocument { ReadableDocument { _, _ in false } }
 
     /// Makes a document of a state.
-    package init(_ state: some ObservableState) {
+    package init<State: ObservableState>(_ state: State) {
         write = { state.encodeJSON(at: $0.tokens[...], into: &$1) }
+        source = .state(State.self)
     }
 
     /// Makes a document of a view; each read gets the view's values at that time.
     init(_ view: some ViewInstance) {
         write = { view.encodeJSON(at: $0.tokens[...], into: &$1) }
+        source = .view(view)
+    }
+
+    /// The shape of the document; any value for a document without a schema.
+    var schema: JSONSchema {
+        switch source {
+        case .state(let type): type.jsonSchema
+        case .view(let view): view.schema
+        case .unknown: .any
+        }
     }
 
     /// Returns the value at a key path as JSON bytes; nil if there is none.

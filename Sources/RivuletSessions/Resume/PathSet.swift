@@ -62,7 +62,7 @@ package struct PathSet: Hashable, Sendable {
                 if locations != nil {
                     values.append((path, json))
                 } else if !whole.contains(where: { $0.isPrefix(of: outer) }),
-                    let pruned = PathMask(pointers).pruned(json, at: outer)
+                    let pruned = PathMask(pointers).pruned(json, at: outer, of: document.schema)
                 {
                     // The mask is of all paths, because several of them may lead into the same value.
                     values.append((outer, pruned))

@@ -116,9 +116,9 @@ struct FanOutPlan<Watcher: Hashable & Sendable> {
             }
         }
         for (wanted, watchers) in Dictionary(grouping: patterns.keys, by: { patterns[$0] ?? [] }) {
-            let mask = PathMask(wanted)
-            let before = old.json(path).flatMap { mask.pruned($0, at: path) }
-            let after = new.json(path).flatMap { mask.pruned($0, at: path) }
+            let (mask, schema) = (PathMask(wanted), new.schema)
+            let before = old.json(path).flatMap { mask.pruned($0, at: path, of: schema) }
+            let after = new.json(path).flatMap { mask.pruned($0, at: path, of: schema) }
             guard before != after else { continue }
             give(append(.difference(at: path.description, before, after, like: change)), to: Set(watchers))
         }

@@ -12,6 +12,8 @@ protocol SessionState: AnyObject {
 
     /// The schema version of documents that ``persistentJSON(of:capacity:)`` writes.
     var schema: UInt32 { get }
+    /// The shape of the state's JSON.
+    var jsonSchema: JSONSchema { get }
     /// The key paths of fields that are never stored.
     var transientPaths: [String] { get }
     /// True if a loaded state may have transient fields that neither its document nor the default state has.

@@ -284,6 +284,8 @@ extension TypedState: EffectHost {
 extension TypedState {
     var schema: UInt32 { engine.definition.schema }
 
+    var jsonSchema: JSONSchema { State.jsonSchema }
+
     var transientPaths: [String] { State.jsonSchema.transientPaths }
 
     var hasTransientElements: Bool { engine.hasTransientElements }

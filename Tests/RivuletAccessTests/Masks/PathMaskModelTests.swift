@@ -107,6 +107,13 @@ import Testing
         }
     }
 
+    /// The shape of the values: each is an object, or a keyed collection.
+    private static var schema: JSONSchema {
+        .named(title: "Value", identity: ObjectIdentifier(Self.self)) {
+            .anyOf([.keyed(Self.schema), .dictionary(Self.schema)])
+        }
+    }
+
     /// The numbers in a value, each with its path.
     private static func leaves(of value: JSONValue, at path: [String]) -> [(path: [String], number: String)] {
         switch value {
@@ -125,7 +132,7 @@ import Testing
             var count = 0
             let value = Self.value(4, &count, &random)
             let path = Self.path(0...2, Self.tokens, &random)
-            let pruned = mask.prune(value, at: JSONPointer(tokens: path))
+            let pruned = mask.prune(value, at: JSONPointer(tokens: path), of: Self.schema)
             let visible = pruned.map { Self.leaves(of: $0, at: path) } ?? []
             let granted = Self.leaves(of: value, at: path).filter { model.grants($0.path) }
             #expect(visible.map(\.number) == granted.map(\.number), "\(patterns) \(path) \(value)")

@@ -101,6 +101,17 @@ import Testing
         #expect(left.union(right) == right.union(left))
     }
 
+    /// A document with keyed collections in `l` and `k`, a plain array in `n`, and one or the other in `m`.
+    private static let schema = JSONSchema.object(title: "Document") {
+        [
+            JSONSchema.Field(name: "l", schema: .keyed(.any)),
+            JSONSchema.Field(name: "k", schema: .optional(.annotated(.keyed(.any), []))),
+            JSONSchema.Field(name: "n", schema: .array(.any)),
+            JSONSchema.Field(name: "m", schema: .oneOf([.array(.any), .keyed(.any)])),
+            JSONSchema.Field(name: "o", schema: .dictionary(.any)),
+        ]
+    }
+
     private static let prunings: [([String], String, String?)] = [
         ([""], "{\"a\":1}", "{\"a\":1}"), ([], "{\"a\":1}", nil), (["/a"], "{\"a\":1,\"b\":2}", "{\"a\":1}"),
         (["/a"], "{\"b\":2}", "{}"), (["/a/b"], "{\"a\":5,\"b\":2}", "{}"),
@@ -111,25 +122,42 @@ import Testing
             ["/l/*/t"], "{\"l\":[{\"id\":7,\"t\":1,\"s\":9},{\"s\":9,\"id\":8}]}", "{\"l\":[{\"id\":7,\"t\":1}]}"
         ),
         (["/l/8/t"], "{\"l\":[{\"id\":7,\"t\":1},{\"s\":9,\"id\":8}]}", "{\"l\":[{\"id\":8}]}"),
-        (["/l/1"], "{\"l\":[10,11,12]}", "{\"l\":[11]}"), (["/l/1"], "{\"l\":[{\"id\":5},12]}", "{\"l\":[12]}"),
+        (["/n/1"], "{\"n\":[10,11,12]}", "{\"n\":[11]}"), (["/n/1"], "{\"n\":[{\"id\":5},12]}", "{\"n\":[12]}"),
+        (["/n/1"], "{\"n\":[{\"id\":1,\"s\":1},{\"id\":0,\"s\":2}]}", "{\"n\":[{\"id\":0,\"s\":2}]}"),
+        (["/n/*/t"], "{\"n\":[{\"id\":7,\"t\":1},{\"id\":8,\"s\":9}]}", "{\"n\":[{\"t\":1}]}"),
+        (["/o/x/1"], "{\"o\":{\"x\":[{\"id\":1,\"s\":1},{\"id\":0,\"s\":2}]}}", "{\"o\":{\"x\":[{\"id\":0,\"s\":2}]}}"),
+        (["/m/1"], "{\"m\":[{\"id\":1},{\"id\":0}]}", "{\"m\":[]}"),
+        (["/m/*/t"], "{\"m\":[{\"id\":1,\"t\":1}]}", "{\"m\":[{\"t\":1}]}"),
+        (["/x/0"], "{\"x\":[1]}", "{\"x\":[]}"), (["/x/*"], "{\"x\":[1]}", "{\"x\":[1]}"),
+        (["/l/1"], "{\"l\":[{\"t\":1},{\"id\":1,\"t\":2}]}", "{\"l\":[{\"id\":1,\"t\":2}]}"),
         (["/l/*"], "{\"l\":[]}", "{\"l\":[]}"), (["/*/x"], "{\"l\":[],\"m\":{}}", "{}"),
         (["/a"], "{\"a\\u0301\":1}", "{}"), (["/*"], "{\"*\":1}", "{\"*\":1}"),
-        (["/a/id"], "{\"a\":[{\"id\":\"id\",\"s\":1},{\"id\":\"b\"}]}", "{\"a\":[{\"id\":\"id\",\"s\":1}]}"),
+        (["/k/id"], "{\"k\":[{\"id\":\"id\",\"s\":1},{\"id\":\"b\"}]}", "{\"k\":[{\"id\":\"id\",\"s\":1}]}"),
     ]
 
     @Test(arguments: prunings)
     func `a value has its granted part`(_ texts: [String], _ value: String, _ pruned: String?) throws {
-        let found = try Self.mask(texts).prune(JSONValue(parsing: value), at: JSONPointer(tokens: []))
+        let found = try Self.mask(texts).prune(JSONValue(parsing: value), at: JSONPointer(tokens: []), of: Self.schema)
         #expect(found?.description == pruned)
     }
 
     @Test func `a value is pruned at its path`() throws {
         let mask = try Self.mask(["/p/a", "/q/*/t"])
         let value = try JSONValue(parsing: "{\"a\":1,\"t\":2}")
-        #expect(try mask.prune(value, at: Self.path("/p"))?.description == "{\"a\":1}")
-        #expect(try mask.prune(value, at: Self.path("/p/a/b")) == value)
-        #expect(try mask.prune(value, at: Self.path("/q/x"))?.description == "{\"t\":2}")
-        #expect(try mask.prune(value, at: Self.path("/q/x/t")) == value)
-        #expect(try mask.prune(value, at: Self.path("/r")) == nil)
+        #expect(try mask.prune(value, at: Self.path("/p"), of: .any)?.description == "{\"a\":1}")
+        #expect(try mask.prune(value, at: Self.path("/p/a/b"), of: .any) == value)
+        #expect(try mask.prune(value, at: Self.path("/q/x"), of: .any)?.description == "{\"t\":2}")
+        #expect(try mask.prune(value, at: Self.path("/q/x/t"), of: .any) == value)
+        #expect(try mask.prune(value, at: Self.path("/r"), of: .any) == nil)
+    }
+
+    @Test func `an element keeps its id if its collection is keyed`() throws {
+        let mask = try Self.mask(["/l/*/t", "/n/*/t"])
+        let value = try JSONValue(parsing: "{\"id\":1,\"t\":2}")
+        for (path, text) in [("/l/1", "{\"id\":1,\"t\":2}"), ("/n/1", "{\"t\":2}")] {
+            let pruned = try mask.prune(value, at: Self.path(path), of: Self.schema, keepsID: true)
+            #expect(pruned?.description == text)
+        }
+        #expect(try mask.prune(value, at: Self.path("/l/1"), of: Self.schema)?.description == "{\"t\":2}")
     }
 }
