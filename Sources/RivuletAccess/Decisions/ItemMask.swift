@@ -1,3 +1,5 @@
+import RivuletBase
+
 /// The items of one store that a caller may read or write.
 package struct ItemMask: Sendable, Hashable {
     private let globs: [Glob]
@@ -25,6 +27,15 @@ package struct ItemMask: Sendable, Hashable {
 
     /// Returns true if the mask has the item.
     package func contains(_ id: String) -> Bool { isAll || globs.contains { $0.matches(id) } }
+
+    /// A short text that is the same for the same patterns in every process; empty for ``all``.
+    package var name: String {
+        guard !isAll else { return "" }
+        var hash = StableHash()
+        // Grants have no order, and may name a pattern twice.
+        for glob in Set(globs.map(\.stableHash)).sorted() { hash.add(text: "\(glob)") }
+        return hash.maskName
+    }
 
     func union(_ other: ItemMask) -> ItemMask { ItemMask(globs + other.globs, isAll: isAll || other.isAll) }
 }

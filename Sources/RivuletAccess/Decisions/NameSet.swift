@@ -40,6 +40,14 @@ public struct NameSet: Sendable, Hashable, ExpressibleByArrayLiteral {
         isAll ? nil : names.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
+    /// A short text that is the same for equal sets in every process; empty for ``all``.
+    package var maskName: String {
+        guard let list else { return "" }
+        var hash = StableHash()
+        for name in list { hash.add(text: name) }
+        return hash.maskName
+    }
+
     /// Returns true if the set has the name.
     public func contains(_ name: String) -> Bool { isAll || names.contains(ByteText(name)) }
 

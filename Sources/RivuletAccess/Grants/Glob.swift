@@ -28,6 +28,13 @@ package struct Glob: Sendable, Hashable {
     /// The beginning of every name that the pattern matches.
     package var prefix: [UInt8] { texts[0] }
 
+    /// A hash that is the same for equal patterns in every process.
+    var stableHash: UInt64 {
+        var hash = StableHash()
+        for text in texts { hash.add(text: String(decoding: text, as: UTF8.self)) }
+        return hash.value
+    }
+
     /// Returns true if the pattern matches the whole name, by its bytes.
     package func matches(_ name: String) -> Bool {
         let name = Array(name.utf8)

@@ -87,13 +87,11 @@ public struct PathMask: Sendable, Hashable {
     }
 
     /// A short text that is the same for equal masks in every process; empty for ``all``.
-    ///
-    /// It has 13 characters of `a-z2-7`. It distinguishes masks, but is no protection against a chosen collision.
     package var name: String {
         guard !isAll else { return "" }
         var hash = StableHash()
         for path in paths { hash.add(text: path.description) }
-        return Base32.encode((0..<8).map { UInt8(truncatingIfNeeded: hash.value >> (56 - 8 * $0)) })
+        return hash.maskName
     }
 
     /// The granted paths within a path; a token `*` of the path stands for any one token.
@@ -101,5 +99,14 @@ public struct PathMask: Sendable, Hashable {
         var parts: [JSONPointer] = []
         root.meet(path.tokens[...], from: [], into: &parts)
         return parts
+    }
+}
+
+extension StableHash {
+    /// The name of a mask with this hash: 13 characters of `a-z2-7`.
+    ///
+    /// It distinguishes masks, but is no protection against a chosen collision.
+    var maskName: String {
+        Base32.encode((0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) })
     }
 }

@@ -1,4 +1,3 @@
-import RivuletAccess
 import RivuletSessions
 
 /// Entity tags that change when the content does.
@@ -16,8 +15,12 @@ enum ContentTag {
         "\(answer.cursor.tag.dropLast())-\(hash(of: answer.value))\""
     }
 
-    /// The tag of the part of a value that a mask leaves; it names the mask, so that another mask gets no 304.
-    static func masked(_ tag: String, by mask: PathMask) -> String { "\(tag.dropLast())\(maskMark)\(mask.name)\"" }
+    /// The tag of the part of a resource that a mask leaves; it names the mask, so that another mask gets no 304.
+    ///
+    /// A mask without a name leaves the whole resource, which has the tag itself.
+    static func masked(_ tag: String, by name: String) -> String {
+        name.isEmpty ? tag : "\(tag.dropLast())\(maskMark)\(name)\""
+    }
 
     private static let maskMark = "-m"
     /// The characters of a mask's mark and name.

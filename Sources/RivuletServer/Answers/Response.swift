@@ -72,13 +72,15 @@ struct Response: Sendable {
 
     /// The answer to a read: the value, or 304 if the client has it already.
     ///
-    /// `condition` is `If-None-Match`; `share` returns the body that all answers with this value share.
+    /// `tag` is that of the answer's cursor by default. `condition` is `If-None-Match`; `share` returns the body that
+    /// all answers with this value share.
     static func reading(
         _ answer: StateAnswer,
+        tag: String? = nil,
         unless condition: String?,
         share: (ReadValue) -> SharedBody? = { _ in nil }
     ) -> Response {
-        let (tag, version) = (answer.cursor.tag, answer.cursor.position.version)
+        let (tag, version) = (tag ?? answer.cursor.tag, answer.cursor.position.version)
         if let condition, HTTPEntityTag.matchesWeakly(condition, tag: tag) {
             return Response(.notModified, fields: fields(tag: tag, version: version))
         }

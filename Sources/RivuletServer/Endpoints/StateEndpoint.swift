@@ -60,7 +60,7 @@ struct StateEndpoint {
         isPast: Bool,
         unless condition: String?
     ) -> Response {
-        let tag = ContentTag.masked(isPast ? ContentTag.past(answer) : answer.cursor.tag, by: mask)
+        let tag = ContentTag.masked(isPast ? ContentTag.past(answer) : answer.cursor.tag, by: mask.name)
         let fields = Response.fields(tag: tag, version: answer.cursor.position.version) + [Response.isMasked]
         if let condition, HTTPEntityTag.matchesWeakly(condition, tag: tag) {
             return Response(.notModified, fields: fields)

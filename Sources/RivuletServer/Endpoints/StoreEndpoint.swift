@@ -40,8 +40,9 @@ struct StoreEndpoint {
             limit: limit,
             among: items,
             reply: server.reply(to: exchange, epoch) { page in
-                let tag = "\"\(SharedCursor(epoch: epoch, version: page.version))\""
-                return .json(page.json, fields: Response.fields(page.version, epoch: epoch))
+                let cursor = SharedCursor(epoch: epoch, version: page.version)
+                let tag = ContentTag.masked("\"\(cursor)\"", by: items.name)
+                return .json(page.json, fields: Response.fields(tag: tag, version: page.version))
                     .reading(tag: tag, unless: condition)
             }
         )

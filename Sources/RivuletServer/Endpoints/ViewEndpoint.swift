@@ -1,3 +1,4 @@
+import RivuletAccess
 import RivuletHTTP
 import RivuletSessions
 
@@ -21,7 +22,12 @@ struct ViewEndpoint {
         try app.check(view: name)
         let condition = request.tags("if-none-match")
         server.ask(key, of: app, for: exchange, .usable) { session, responder in
-            responder.send(session.readView(name, among: views)) { .reading($0, unless: condition) }
+            let read = session.readView(name, among: views)
+            responder.send(read) { answer in
+                // A view is granted as a whole, so only the object of all views depends on the caller.
+                let tag = ContentTag.masked(answer.cursor.tag, by: name == nil ? views.maskName : "")
+                return .reading(answer, tag: tag, unless: condition)
+            }
         }
     }
 }

@@ -47,7 +47,8 @@ struct SharedCursor: Hashable, Sendable, CustomStringConvertible {
             )
         }
         return tags.compactMap { tag in
-            SharedCursor(tag.dropFirst().dropLast()).flatMap { $0.epoch == epoch ? $0.version : nil }
+            let cursor = SharedCursor(ContentTag.unmasked(tag.dropFirst().dropLast()))
+            return cursor.flatMap { $0.epoch == epoch ? $0.version : nil }
         }
     }
 }

@@ -209,6 +209,21 @@ def test_a_view_is_granted_by_its_name_and_never_by_a_path(server, issuer):
         assert ask(server, issuer, roles, "GET", S + target).status == 403, (roles, target)
 
 
+def test_the_tag_of_all_views_names_the_granted_views(server, issuer):
+    whole = ask(server, issuer, "owner", "GET", S + "/views")
+    one, other = granted(issuer, ["read"], views=["SummaryView"]), granted(issuer, ["read"], views=["Other"])
+    answer = server.request("GET", S + "/views", None, one)
+    assert set(answer.json) == {"SummaryView"} and answer.headers["etag"] != whole.headers["etag"]
+    for tag in (whole.headers["etag"], answer.headers["etag"]):
+        found = server.request("GET", S + "/views", None, other | {"If-None-Match": tag})
+        assert found.status == 200 and found.json == {}, tag
+    assert server.request("GET", S + "/views", None, one | {"If-None-Match": answer.headers["etag"]}).status == 304
+    assert ask(server, issuer, "owner", "GET", S + "/views", If_None_Match=answer.headers["etag"]).status == 200
+    # A single view is granted as a whole.
+    single = ask(server, issuer, "owner", "GET", S + "/views/SummaryView")
+    assert server.request("GET", S + "/views/SummaryView", None, one | {"If-None-Match": single.headers["etag"]}).status == 304
+
+
 def test_a_copy_of_a_session_needs_all_of_it(server, issuer):
     for roles in ("reader", "toggler", "viewer"):
         assert ask(server, issuer, roles, "POST", S + "/fork").status == 403
@@ -261,6 +276,32 @@ def test_items_of_a_store_are_granted_by_their_ids(server, issuer):
         assert ask(server, issuer, "noter", method, notes + target, body).status == 403, (method, target)
     assert ask(server, issuer, "noter", "GET", f"{notes}?after={CANARY}").status == ask(server, issuer, "noter", "GET", f"{notes}?after=nothing").status == 410
     assert ask(server, issuer, "noter", "DELETE", f"{notes}/{me}-2").status == 204
+
+
+def test_the_tag_of_a_list_names_the_granted_items_and_is_a_condition(server, issuer):
+    notes, owner = "/v1/apps/notes/stores/notes", issuer.bearer("owner", "owner")
+    note = {"text": "t", "created": "2026-01-01T00:00:00Z"}
+    for identifier in ("tag-a", "tag-b"):
+        assert server.request("PUT", f"{notes}/{identifier}", note | {"id": identifier}, owner).status == 201
+
+    def caller(*items):
+        grants = [{"type": "rivulet", "actions": ["read"], "app": "notes", "stores": ["notes"], "items": list(items)}, {"type": "rivulet", "actions": ["write"], "app": "notes", "stores": ["notes"]}]
+        return issuer.bearer("c", authorization_details=grants)
+
+    whole = server.request("GET", notes, headers=owner)
+    one, other = (server.request("GET", notes, headers=caller(item)) for item in ("tag-a", "tag-b"))
+    assert [[item["id"] for item in page.json["items"]] for page in (one, other)] == [["tag-a"], ["tag-b"]]
+    assert len({page.headers["etag"] for page in (whole, one, other)}) == 3
+    for page in (whole, one):
+        again = server.request("GET", notes, headers=caller("tag-b") | {"If-None-Match": page.headers["etag"]})
+        assert (again.status, again.json) == (200, other.json)
+    assert server.request("GET", notes, headers=owner | {"If-None-Match": one.headers["etag"]}).status == 200
+    # Grants have no order.
+    both = server.request("GET", notes, headers=caller("tag-b", "tag-a"))
+    assert server.request("GET", notes, headers=caller("tag-a", "tag-b", "tag-a") | {"If-None-Match": both.headers["etag"]}).status == 304
+    condition = caller("tag-a") | {"If-Match": one.headers["etag"]}
+    assert server.request("POST", notes, note | {"id": "tag-c"}, condition).status == 201
+    assert server.request("POST", notes, note | {"id": "tag-d"}, condition).status == 412
 
 
 def test_a_writer_that_may_not_read_learns_no_value(server, issuer):

@@ -20,6 +20,12 @@ import Testing
         #expect(left.intersection(.none) == .none && left.union(.none) == left)
     }
 
+    @Test func `the name of a set of names is that of its names`() {
+        #expect(NameSet(["a", "b"]).maskName == NameSet(["b", "a", "b"]).maskName)
+        #expect(Set([NameSet(["a", "b"]), ["ab"], ["a"], .none, .all].map(\.maskName)).count == 5)
+        #expect(NameSet.all.maskName.isEmpty && NameSet.none.maskName.utf8.count == 13)
+    }
+
     @Test func `an access allows its actions, events and views`() {
         var access = Access(actions: [.dispatch], events: ["add"])
         #expect(access.allows(event: "add") && !access.allows(event: "remove") && !access.allows(view: "v"))

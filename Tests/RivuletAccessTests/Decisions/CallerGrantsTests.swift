@@ -204,4 +204,15 @@ import Testing
         #expect(!grants.value("notes", of: "a", for: .read))
         #expect(!grants.access(to: "x", of: "b").allows(.read))
     }
+
+    @Test func `the name of a part of a store depends on its patterns alone`() throws {
+        func name(_ items: String...) throws -> String {
+            let texts = items.map { #"{"actions":["read"],"app":"a","stores":["s"],"items":["\#($0)"]}"# }
+            let grants = CallerGrants(try texts.map { try Grant(JSONValue(parsing: $0)) }, of: Self.alice)
+            return try #require(grants.store("s", of: "a", for: .read)).name
+        }
+        #expect(try name("a", "b*") == name("b*", "a", "b*") && name("a").utf8.count == 13)
+        #expect(try Set([name("a"), name("a*"), name("*a"), name("a", "b"), name("ab")]).count == 5)
+        #expect(try name("a", "*").isEmpty)
+    }
 }
