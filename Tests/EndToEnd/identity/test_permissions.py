@@ -160,6 +160,21 @@ def test_the_tag_of_a_masked_state_is_a_condition_and_leads_a_stream_to_a_reset(
             assert b'"reason":"permissions-changed"' in connection.until(b'"reason":"') + connection.until(b'"')
 
 
+def test_a_restore_needs_no_history_and_shows_what_is_present_then(server, issuer):
+    owner, target = issuer.bearer("owner", "owner"), "/v1/apps/todos/sessions/returned"
+    for event in ({"add": {"id": "a", "title": "one"}}, {"rename": {"id": "a", "title": "two"}}):
+        assert server.request("POST", target + "/events", event, owner).status == 200
+    caller = granted(issuer, ["read", "restore", "fork", "create"])
+    for method, refused in (("GET", "/state?version=1"), ("GET", "/events"), ("POST", "/fork?version=1")):
+        answer = server.request(method, target + refused, None, caller)
+        assert answer.problem["type"] == "/problems/not-granted" and answer.problem["needs"]["action"] == "history", answer
+    answer = server.request("POST", target + "/restore?version=1", None, caller)
+    assert answer.json["changes"] == [{"op": "replace", "path": "/p/todos/a", "value": {"id": "a", "title": "one", "done": False}}]
+    # Each caller that may read sees the restored value.
+    reader = granted(issuer, ["read"], paths=["/p/todos/*/title"])
+    assert server.request("GET", target + "/state", None, reader).json == {"p": {"todos": [{"id": "a", "title": "one"}]}}
+
+
 def test_a_kept_answer_is_the_caller_s_own(server, issuer):
     event = {"toggle": "a"}
     first = ask(server, issuer, "owner", "POST", S + "/events", event, subject="owner", Idempotency_Key='"shared"')
