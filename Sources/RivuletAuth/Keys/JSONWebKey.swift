@@ -21,6 +21,9 @@ struct JSONWebKey {
     /// The members with private parts of RSA, EC and OKP keys.
     private static let privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth"]
 
+    /// The `kty` of a secret.
+    static let secretKind = "oct"
+
     private let value: JSONValue
     /// The algorithm of an RSA key that names none.
     private let rsaAlgorithm: SignatureAlgorithm
@@ -42,7 +45,9 @@ struct JSONWebKey {
             throw .member("kid", needs: "a string of 1 to \(Self.idBytesMax) bytes")
         }
         guard let kind = try text("kty") else { throw .member("kty", needs: "a string") }
-        if kind != "oct", let name = Self.privateMembers.first(where: { value[$0] != nil }) { throw .privatePart(name) }
+        if kind != Self.secretKind, let name = Self.privateMembers.first(where: { value[$0] != nil }) {
+            throw .privatePart(name)
+        }
         if let reason = try otherPurpose() { return .skipped(reason) }
         var algorithm: SignatureAlgorithm?
         if let name = try text("alg") {
@@ -50,7 +55,7 @@ struct JSONWebKey {
             guard algorithm != nil else { return .skipped(.unknown("algorithm", name)) }
         }
         switch kind {
-        case "oct":
+        case Self.secretKind:
             try check(algorithm, isIn: [.hs256], of: kind)
             return .key(try VerificationKey(secret: try bytes("k"), id: id))
         case "RSA":

@@ -17,6 +17,8 @@ package struct KeySet: Sendable {
     package let skipped: [AuthConfigurationError]
     /// True if the keys are a JSON Web Key Set.
     package let isDocument: Bool
+    /// True if a key of the document is a secret, also if that key is skipped.
+    package let hasSecrets: Bool
 
     /// Reads a JSON Web Key Set.
     ///
@@ -52,6 +54,7 @@ package struct KeySet: Sendable {
         }
         (keys, skipped) = try Self.read(elements, rsaAlgorithm, skipsFaults: skipsFaults)
         isDocument = true
+        hasSecrets = elements.contains { $0["kty"]?.stringValue == JSONWebKey.secretKind }
         guard !keys.isEmpty else {
             let reasons = skipped.map { " \($0)" }.joined()
             throw .document("The key set has no key that verifies signatures. Add one.\(reasons)")
@@ -78,6 +81,7 @@ package struct KeySet: Sendable {
                 key = try VerificationKey(secret: secret, id: nil)
             }
             keys = [key]
+            hasSecrets = key.algorithm.isSymmetric
         } catch {
             throw .key(name: "of the file", error)
         }

@@ -13,7 +13,7 @@ package struct CredentialFile {
     /// The most bytes that are read; each document has a lower limit of its own.
     static let bytesMax = 1_048_577
 
-    private let path: String
+    package let path: String
     package let bytes: [UInt8]
     private let mode: mode_t
 

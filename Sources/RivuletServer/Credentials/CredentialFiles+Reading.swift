@@ -216,10 +216,14 @@ extension CredentialFiles {
                 throw ServerError("\(path): \(error)")
             }
         }
-        return try parsed(path) { bytes throws(AuthConfigurationError) in
-            documents.add(bytes, of: path)
-            return try KeySet(jwks: bytes, rsaAlgorithm: algorithm ?? .rs256)
+        let file = try CredentialFile(path)
+        documents.add(file.bytes, of: path)
+        let keys = try parsed(file) { bytes throws(AuthConfigurationError) in
+            try KeySet(jwks: bytes, rsaAlgorithm: algorithm ?? .rs256)
         }
+        // Public keys need no protection. With a secret, its reader could sign tokens.
+        if keys.hasSecrets { try file.checkIsPrivate() }
+        return keys
     }
 
     /// Returns the algorithm with this name; nil for no name.
@@ -243,10 +247,17 @@ extension CredentialFiles {
         let file = try CredentialFile(path)
         // A public key needs no protection.
         if isSecret, !file.isPublicKey { try file.checkIsPrivate() }
+        return try parsed(file, parse)
+    }
+
+    private static func parsed<Value, Failure: Error & CustomStringConvertible>(
+        _ file: CredentialFile,
+        _ parse: (_ bytes: [UInt8]) throws(Failure) -> Value
+    ) throws(ServerError) -> Value {
         do throws(Failure) {
             return try parse(file.bytes)
         } catch {
-            throw ServerError("\(path): \(error)")
+            throw ServerError("\(file.path): \(error)")
         }
     }
 }

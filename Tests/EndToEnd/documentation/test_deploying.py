@@ -72,6 +72,7 @@ def test_the_server_of_the_unit_serves_through_a_proxy(serve, data, tmp_path):
     issuer, policy = Issuer(tmp_path), json.loads(block("Documentation/Security.md", "json", '{\n  "roles"'))
     (tmp_path / "policy.json").write_text(json.dumps(policy))
     (tmp_path / "jwks.json").write_text(json.dumps({"keys": [{"kty": "oct", "alg": "HS256", "k": encoded(issuer.secret)}]}))
+    (tmp_path / "jwks.json").chmod(0o600)
     server = serve(data, arguments=options.replace("/etc/rivulet", f"{tmp_path}").split())
     claims = {"iss": "https://login.example", "aud": f"https://{NAME}"}
     bearer = issuer.bearer("alice", "editor", "operator", **claims)

@@ -22,6 +22,7 @@ def issuer(tmp_path_factory):
 def server(tmp_path_factory, issuer):
     folder = tmp_path_factory.mktemp("public")
     (folder / "jwks.json").write_text(json.dumps({"keys": [{"kty": "oct", "alg": "HS256", "k": encoded(issuer.secret)}]}))
+    (folder / "jwks.json").chmod(0o600)
     everything = [{"actions": ["*"], "app": "*", "sessions": ["*"]}]
     (folder / "policy.json").write_text(json.dumps({"authenticated": everything, "anonymous": everything}))
     options = ["--public-url", URL, "--jwks", folder / "jwks.json", "--issuer", LOGIN, "--policy", folder / "policy.json"]

@@ -159,6 +159,43 @@ def test_keys_and_rules_that_cannot_be_used_are_one_line_and_exit_1(tmp_path):
     assert f"chmod 600 {issuer.file}" in refused("--jwt-key-file", issuer.file)
 
 
+def key_set(folder, issuer, *more):
+    """A file with the issuer's secret as a key set, which only its owner reads."""
+    file = folder / "keys.jwks"
+    file.write_text(json.dumps({"keys": [{"kty": "oct", "alg": "HS256", "kid": "k", "k": encoded(issuer.secret)}, *more]}))
+    file.chmod(0o600)
+    return file
+
+
+def test_a_key_set_with_a_secret_is_for_its_owner_alone_and_public_keys_are_for_all(tmp_path):
+    issuer = Issuer(tmp_path)
+    file = key_set(tmp_path, issuer)
+    options = ["--issuer", "i", "--audience", "a"]
+    for mode in (0o640, 0o604, 0o644):
+        file.chmod(mode)
+        assert f"others may read {file}, which has secrets; run: chmod 600 {file}" in refused("--jwks", file, *options)
+    auth = tmp_path / "auth.json"
+    auth.write_text(json.dumps({"issuers": [{"issuer": "i", "jwks": "keys.jwks", "audiences": ["a"]}]}))
+    assert f"chmod 600 {file}" in refused("--auth", auth)
+    file.chmod(0o600)
+    with Server(None, arguments=["--jwks", file, *options]) as server:
+        bearer = {"Authorization": "Bearer " + issuer.token("u", header={"kid": "k"}, iss="i", aud="a")}
+        assert server.request("GET", "/v1/me", headers=bearer).json["subject"] == "u"
+        # A file that others may read now is not taken, and the earlier keys stay.
+        file.chmod(0o644)
+        server.process.send_signal(signal.SIGHUP)
+        eventually(lambda: "the earlier ones stay in use" in server.log_text())
+        assert f"chmod 600 {file}" in server.log_text()
+        assert server.request("GET", "/v1/me", headers=bearer).status == 200
+    # A public key is no secret. A secret that is for another purpose is one.
+    public = {"kty": "OKP", "crv": "Ed25519", "kid": "p", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}
+    file.write_text(json.dumps({"keys": [public]}))
+    with Server(None, arguments=["--jwks", file, *options]) as server:
+        assert server.get("/v1/me").status in (200, 401)
+    file.write_text(json.dumps({"keys": [public, {"kty": "oct", "use": "enc", "k": encoded(issuer.secret)}]}))
+    assert "chmod 600" in refused("--jwks", file, *options)
+
+
 def test_an_address_that_other_machines_reach_needs_credentials_or_open(tmp_path):
     assert "--jwt-key-file" in refused("--host", "0.0.0.0") and "--open" in refused("--public-url", "https://a.example")
     issuer = Issuer(tmp_path)
