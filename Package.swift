@@ -223,7 +223,7 @@ let package = Package(
         ),
         .target(
             name: "CounterFixture",
-            dependencies: ["RivuletEngine", "RivuletJSON", "RivuletObservation"],
+            dependencies: ["RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation"],
             path: "Tests/Support/CounterFixture",
             swiftSettings: settings
         ),

@@ -1,5 +1,6 @@
 // Owns a small app that engine, session and server tests share.
 
+package import RivuletBase
 package import RivuletEngine
 import RivuletJSON
 package import RivuletObservation
@@ -156,10 +157,11 @@ package struct TallyApp: AppDefinition {
 
     package let name = "tally"
     package let sessionPolicy: SessionPolicy
+    package let quota: StorageQuota
     package let defaultState = State(t: Screen(), p: Tally())
 
-    package init(sessionPolicy: SessionPolicy = .onDemand) {
-        self.sessionPolicy = sessionPolicy
+    package init(sessionPolicy: SessionPolicy = .onDemand, quota: StorageQuota = .none) {
+        (self.sessionPolicy, self.quota) = (sessionPolicy, quota)
     }
 
     package var bindings: [StateBinding<TallyEvent>] {

@@ -4,12 +4,13 @@ import CounterFixture
 import Logging
 import Rivulet
 
-/// Serves the fixture's app under the policy `.explicit`, in memory, on a free port.
+/// Serves the fixture's app under the policy `.explicit` on a free port, in memory or in the folder `--data`.
 ///
 /// `--idle-milliseconds N` is the time that a session without requests stays in memory, and `--state-bytes N` the most
 /// bytes of its state. `--body-bytes`, `--held-body-bytes`, `--body-wait-milliseconds` and
-/// `--body-progress-milliseconds` are the limits of bodies. Options of `rivulet serve` are ignored. The log reports
-/// evictions and passivations.
+/// `--body-progress-milliseconds` are the limits of bodies. `--app-sessions`, `--app-bytes`, `--owner-sessions` and
+/// `--owner-bytes` are the app's quota. `--api-keys` names the file of the callers' keys. Other options of
+/// `rivulet serve` are ignored. The log reports evictions and passivations.
 @main
 enum ExplicitServer {
     static func main() throws {
@@ -27,17 +28,31 @@ enum ExplicitServer {
         }
         var logger = Logger(label: "explicit") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .debug
-        let options = ServerOptions(port: 0, workers: 1, limits: serverLimits, sessionLimits: limits)
-        let server = StateServer(options: options, storage: MemoryStorageEngine(), logger: logger)
-        try server.host(TallyApp(sessionPolicy: .explicit))
+        var options = ServerOptions(port: 0, workers: 1, limits: serverLimits, sessionLimits: limits)
+        options.credentials = text(after: "--api-keys").map { CredentialFiles(apiKeys: $0) }
+        var storage: any StorageEngine = MemoryStorageEngine()
+        if let folder = text(after: "--data") {
+            options.secretKey = try SecretKey(keptIn: folder)
+            storage = SQLiteStorageEngine(folder: folder)
+        }
+        let server = StateServer(options: options, storage: storage, logger: logger)
+        let quota = StorageQuota(
+            sessionsMax: number(after: "--app-sessions"),
+            bytesMax: number(after: "--app-bytes"),
+            ownerSessionsMax: number(after: "--owner-sessions"),
+            ownerBytesMax: number(after: "--owner-bytes")
+        )
+        try server.host(TallyApp(sessionPolicy: .explicit, quota: quota))
         try server.run { url in
             print("rivulet listening on \(url)")
         }
     }
 
-    private static func number(after option: String) -> Int? {
+    private static func number(after option: String) -> Int? { text(after: option).flatMap { Int($0) } }
+
+    private static func text(after option: String) -> String? {
         let arguments = CommandLine.arguments
         guard let place = arguments.firstIndex(of: option), arguments.indices.contains(place + 1) else { return nil }
-        return Int(arguments[place + 1])
+        return arguments[place + 1]
     }
 }
