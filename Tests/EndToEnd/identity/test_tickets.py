@@ -158,6 +158,28 @@ def test_a_stream_of_a_ticket_ends_with_its_token_and_does_not_open_after_it(ser
     assert "The ticket's caller has a credential that has expired" in server.log_text()
 
 
+def test_a_renewal_moves_the_end_of_the_stream_and_not_that_of_its_ticket(server, issuer):
+    now = int(time.time())
+    ticket = made(server, issuer, exp=now + 3)
+    with Opened(server, ticket) as stream:
+        assert "values" in stream.event()[1]
+        name = stream.headers["link"].split("/v1/streams/")[1].split(">")[0]
+        renewed = server.request("PATCH", f"/v1/streams/{name}", {"renew": True}, issuer.bearer("alice", exp=now + 6))
+        assert (renewed.status, renewed.json["stream"]) == (200, name)
+        assert renewed.json["expires"] == time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now + 6))
+        # Another caller, and a caller without a credential, renew nothing.
+        for fields, refused in ((issuer.bearer("bob"), 403), ({}, 401)):
+            assert server.request("PATCH", f"/v1/streams/{name}", {"renew": True}, fields).status == refused
+        while time.time() < now + 3.2:
+            time.sleep(0.05)
+        # The end of the first credential has passed, and the stream is open.
+        assert server.request("POST", TEAM + "/events", "increment", issuer.bearer("alice")).status == 200
+        while "changes" not in (event := stream.event())[1]:
+            pass
+        assert b"token-expired" in stream.connection.until(b'"token-expired"') and time.time() > now + 5.8
+    assert reopened(server, ticket, event[0]) == 401
+
+
 def test_a_caller_that_may_not_open_the_stream_gets_no_ticket(server, issuer):
     refused = ask(server, issuer, "/v1/apps/counter/sessions/other/changes")
     assert refused.problem["type"] == "/problems/not-granted" and refused.problem["needs"]["session"] == "other"
