@@ -5,12 +5,13 @@ import RivuletBase
 /// The reason that curl gives no answer.
 struct CurlError: Error, CustomStringConvertible {
     let description: String
+    /// True if the machine has no curl.
+    var isMissing = false
 }
 
 /// A running curl with one request.
 ///
-/// The server has no TLS, so the doctor asks through curl, without a shell. `~/.curlrc` applies, so that curl trusts
-/// the same authorities and uses the same proxies as the operator's own commands.
+/// The server has no TLS, so the doctor and the key sets of URLs go through curl, without a shell.
 struct CurlProcess: ~Copyable {
     /// The state of reading.
     enum Outcome {
@@ -26,22 +27,37 @@ struct CurlProcess: ~Copyable {
 
     /// The answer so far.
     private(set) var answer = CurlAnswer()
-    private let process: pid_t
+    /// Nil after its exit status was taken.
+    private var process: pid_t?
     private let output: Descriptor
     private let errors: Descriptor
 
-    /// Starts curl.
+    /// Starts curl with a request.
+    ///
+    /// `~/.curlrc` applies, so that curl trusts the same authorities and uses the same proxies as the operator's own
+    /// commands.
     ///
     /// - Throws: if the machine has no curl.
     static func start(_ request: CurlRequest) throws(CurlError) -> CurlProcess {
+        try start(["--config", "-"], input: request.configuration, in: ProcessInfo.processInfo.environment)
+    }
+
+    /// Starts curl with arguments and with these variables.
+    ///
+    /// - Throws: if the machine has no curl.
+    static func start(
+        _ arguments: [String],
+        input text: String = "",
+        in environment: [String: String]
+    ) throws(CurlError) -> CurlProcess {
         let input = try Pipe.make()
         let output = try Pipe.make()
         let errors = try Pipe.make()
-        let process = try spawn(["curl", "--config", "-"], input, output, errors)
+        let process = try spawn(["curl"] + arguments, environment, input, output, errors)
         let curl = CurlProcess(process: process, output: output.reading, errors: errors.reading)
         // If this process kept the end of curl, a write would wait for ever for a curl that has ended.
         close(input.reading)
-        try input.writing.write(request.configuration)
+        try input.writing.write(text)
         return curl
     }
 
@@ -54,9 +70,19 @@ struct CurlProcess: ~Copyable {
     }
 
     deinit {
+        guard let process else { return }
         kill(process, SIGKILL)
         var status: Int32 = 0
         unsafe waitpid(process, &status, 0)
+    }
+
+    /// Waits for the end of a curl that has closed its output, and returns its exit status; nil after a signal.
+    mutating func exitStatus() -> Int32? {
+        guard let process else { return nil }
+        self.process = nil
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
     }
 
     /// Sends a request, and returns its whole answer.
@@ -92,6 +118,7 @@ struct CurlProcess: ~Copyable {
 
     private static func spawn(
         _ arguments: [String],
+        _ environment: [String: String],
         _ input: borrowing Pipe,
         _ output: borrowing Pipe,
         _ errors: borrowing Pipe
@@ -109,7 +136,7 @@ struct CurlProcess: ~Copyable {
                 throw CurlError(description: "curl does not start: out of memory")
             }
         }
-        let variables = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
+        let variables = environment.map { "\($0.key)=\($0.value)" }
         var process: pid_t = 0
         let status = unsafe withCStrings(arguments) { words in
             unsafe withCStrings(variables) { variables in
@@ -118,7 +145,7 @@ struct CurlProcess: ~Copyable {
         }
         guard status == 0 else {
             let reason = unsafe String(cString: strerror(status))
-            throw CurlError(description: "the doctor asks through curl, which does not start: \(reason); install curl")
+            throw CurlError(description: "curl does not start: \(reason); install curl", isMissing: status == ENOENT)
         }
         return process
     }
