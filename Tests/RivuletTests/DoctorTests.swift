@@ -1,5 +1,6 @@
 // Checks the pure parts of `rivulet doctor`; the tests from outside run it through proxies.
 
+import RivuletServer
 import Testing
 
 @testable import RivuletCLI
@@ -21,6 +22,10 @@ import Testing
         #expect(answer["vary"] == "a, b")
         #expect(answer["a"] == nil)
         #expect(answer.text == "data: a\r\n\r\nb")
+    }
+
+    @Test func `the doctor asks for each resource of operators`() {
+        #expect(OperatorResources.paths == ["/metrics", "/v1/revocations", "/v1/streams"])
     }
 
     @Test func `a long body is kept in part`() {

@@ -1,4 +1,5 @@
 import RivuletBase
+import RivuletServer
 
 /// The checks of a deployment, one after the other.
 struct DoctorChecks {
@@ -17,8 +18,6 @@ struct DoctorChecks {
     private static let bodyPieces = 20
     /// A cursor that no session has; a stream that resumes there begins with `reset`.
     static let foreignCursor = "00000000.0"
-    /// The paths that a proxy must not serve.
-    static let operatorPaths = ["/metrics", "/v1/streams", "/v1/revocations", "/v1/erasures", "/v1/exports"]
 
     let origin: String
     let token: String?
@@ -58,7 +57,7 @@ struct DoctorChecks {
         add(finding(forwardedProtocol))
         add(finding(caching))
         add(finding(bodies))
-        for path in Self.operatorPaths { add(finding { () throws(CurlError) in try operators(path) }) }
+        for path in OperatorResources.paths { add(finding { () throws(CurlError) in try operators(path) }) }
         watch()
     }
 

@@ -75,6 +75,17 @@ extension Resource {
     }
 }
 
+/// The resources of operators, which a proxy keeps from clients.
+package enum OperatorResources {
+    /// The paths of those that have no variable parts.
+    package static var paths: [String] {
+        Resource.allCases.filter { resource in
+            !resource.path.contains("{")
+                && resource.methods.list.contains { resource.requirement(for: $0) == .operation }
+        }.map(\.path)
+    }
+}
+
 /// A way to send a credential, as the OpenAPI document names it.
 enum CredentialScheme: String, CaseIterable {
     /// The header `Authorization`.
