@@ -42,8 +42,9 @@ final class CallerFinder {
     /// `readsCookie` is false for resources that a page needs to get a new cookie, and for pages without cookies. No
     /// cookie names the caller then, neither one with a token nor the session cookie.
     ///
-    /// - Throws: 401 for a credential that is not valid, 400 for two of them or one in the URL, 429 for one that is not
-    ///   verified because too many of its address were refused.
+    /// - Throws: 401 for a credential that is not valid, 400 for two of them or one in the URL. 429 if too many
+    ///   credentials of its address were refused: for a credential that the server does not know, and for a refused
+    ///   one that comes again.
     func caller(
         of request: HTTPRequest,
         on connection: ClientConnection,
@@ -52,7 +53,7 @@ final class CallerFinder {
         refresh()
         let slot = Int(connection.id.slot) % Self.memosMax
         if let memo = memos[slot], memo.isOf(request), !memo.identity.isExpired(at: Self.now) {
-            core.counters.authenticated(.ok)
+            didVerify(on: connection)
             return memo.identity
         }
         let header = try Credentials.header(of: request)
@@ -72,12 +73,14 @@ final class CallerFinder {
                 let me = core.context.sessionCookies.sessionID(in: request.headers.values(of: "cookie"))
             else { return authenticator.anonymous }
             return authenticator.anonymous(me: me)
-        case .malformed: throw refuse(.place)
+        case .malformed: throw refusal(of: request, .place, on: connection)
         case .token(let token):
-            if header == .none, APIKey.isBeginning(of: token) { throw refuse(.apiKeyInCookie) }
-            let identity = try identity(of: token, from: context.doors.clientAddress(of: request, on: connection))
+            if header == .none, APIKey.isBeginning(of: token) {
+                throw refusal(of: request, .apiKeyInCookie, on: connection)
+            }
+            let identity = try identity(of: token, request, on: connection)
             if header != .none { memos[slot] = CredentialMemo(request, identity) }
-            core.counters.authenticated(.ok)
+            didVerify(on: connection)
             return identity
         }
     }
@@ -101,24 +104,28 @@ final class CallerFinder {
             let opening = try authentication.tickets.open(ticket, for: target, at: cursor, generation: generation)
             if let principal = opening.identity.principal, revocations.covers(principal) { throw .revoked }
             connection.amendRequest { $0.opening = opening }
-            core.counters.authenticated(.ok)
+            didVerify(on: connection)
             return opening.identity
         } catch {
-            throw refuse(error)
+            throw refusal(of: request, error, on: connection)
         }
     }
 
     /// Returns the caller without a credential that has the session `me` of a cookie.
     func anonymous(me: String) -> Identity { authenticator.anonymous(me: me) }
 
-    private func identity(of token: [UInt8], from address: PeerAddress.IP) throws(Problem) -> Identity {
+    private func identity(
+        of token: [UInt8],
+        _ request: HTTPRequest,
+        on connection: ClientConnection
+    ) throws(Problem) -> Identity {
         let now = Self.now
         switch cache.find(token, at: now) {
         case .identity(let identity): return identity
-        case .refused(let refusal) where !refusal.isOfUnknownKey: throw refuse(refusal)
+        case .refused(let reason) where !reason.isOfUnknownKey: throw refusal(of: request, reason, on: connection)
         case .refused, .unknown: break
         }
-        let attempt = try attempt(token, from: address)
+        let attempt = try attempt(token, from: context.doors.clientAddress(of: request, on: connection))
         do throws(CredentialRefusal) {
             let identity = try verified(token, at: now)
             cache.insert(identity, of: token)
@@ -127,6 +134,26 @@ final class CallerFinder {
         } catch {
             cache.insert(error, of: token, found: cache.generation, at: now)
             throw refuse(error)
+        }
+    }
+
+    /// Returns the answer to a credential that is refused without being verified.
+    ///
+    /// Such a request costs as little as one without a credential, and is counted as one. It does not count as failed,
+    /// because a client that repeats its expired token would keep the other clients of its address from signing in.
+    private func refusal(
+        of request: HTTPRequest,
+        _ reason: CredentialRefusal,
+        on connection: ClientConnection
+    ) -> Problem {
+        guard let limiter = core.limiter else { return refuse(reason) }
+        do throws(Problem) {
+            let address = context.doors.clientAddress(of: request, on: connection)
+            try limiter.chargeRequest(of: nil, at: address, connection)
+            return refuse(reason)
+        } catch {
+            core.counters.authenticated(.limited)
+            return error
         }
     }
 
@@ -151,6 +178,12 @@ final class CallerFinder {
             refresh()
             return try authenticator.identify(token, at: now, isRevoked: revocations.covers)
         }
+    }
+
+    /// Counts a request with a valid credential.
+    private func didVerify(on connection: ClientConnection) {
+        connection.didVerifyCredential()
+        core.counters.authenticated(.ok)
     }
 
     private func refuse(_ refusal: CredentialRefusal) -> Problem { core.refuse(refusal) }

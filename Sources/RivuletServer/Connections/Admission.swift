@@ -75,7 +75,7 @@ final class Admission {
         // This is a pattern, because `== nil` copies the route.
         if case .none = events { segments = request.pathSegments }
         var identity = try identity(of: request, segments, callers, on: connection)
-        if let limiter = core.limiter, Self.readsCookie(segments) {
+        if let limiter = core.limiter, Self.isCounted(segments) {
             try limiter.chargeRequest(
                 of: identity,
                 at: context.doors.clientAddress(of: request, on: connection),
@@ -273,8 +273,12 @@ final class Admission {
     ///
     /// It agrees with `Resource.readsCookie`, and also decides about paths that name no resource.
     static func readsCookie(_ segments: [String]) -> Bool {
+        isCounted(segments) && !(segments.count == 2 && segments[1] == "login" && segments[0] == "v1")
+    }
+
+    /// True if requests for a path are counted: all but those for files, health checks and descriptions of problems.
+    private static func isCounted(_ segments: [String]) -> Bool {
         switch segments.first {
-        case "v1" where segments.count == 2 && segments[1] == "login": false
         case nil, "v1", "metrics", "openapi.json": true
         default: false
         }
@@ -288,8 +292,7 @@ final class Admission {
         of request: HTTPRequest,
         _ segments: [String]
     ) throws(Problem) -> String? {
-        guard segments.isEmpty || segments.first == "v1" || readsCookie(segments),
-            let ticket = try Credentials.ticket(in: items, of: request)
+        guard isCounted(segments), let ticket = try Credentials.ticket(in: items, of: request)
         else { return nil }
         var segments = segments
         // A route has no `me`, and streams of any session are streams.

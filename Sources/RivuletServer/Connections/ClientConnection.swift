@@ -30,7 +30,7 @@ final class ClientConnection {
     private var unsentBytes: UInt32 = 0
     /// The connection's entry in the timer wheel.
     private var timer: TimerID?
-    /// The number of its last answers that were 401.
+    /// The number of its answers that were 401 since its last valid credential.
     private var unauthorizedCount: UInt8 = 0
     /// The request that is being answered.
     private(set) var request: RequestTraits?
@@ -46,7 +46,7 @@ final class ClientConnection {
         self.address = address
     }
 
-    /// The answers 401 in a row after which the connection closes.
+    /// The answers 401 without a valid credential between them after which the connection closes.
     static let unauthorizedMax: UInt8 = 5
 
     /// Takes the address of the client that the proxy has named before the first request.
@@ -123,14 +123,15 @@ final class ClientConnection {
         request?.isKeepAlive = false
     }
 
+    /// Records that a request has a valid credential.
+    func didVerifyCredential() { unauthorizedCount = 0 }
+
     /// Records the status of an answer; returns false if the connection is to close after it.
     ///
-    /// A client that sends one bad credential after the other needs a new connection for each few of them.
+    /// A client that sends one bad credential after the other needs a new connection for each few of them, also if it
+    /// asks for files between them.
     func admitsMore(after status: HTTPStatus) -> Bool {
-        guard status == .unauthorized else {
-            unauthorizedCount = 0
-            return true
-        }
+        guard status == .unauthorized else { return true }
         unauthorizedCount = min(unauthorizedCount, Self.unauthorizedMax) + 1
         return unauthorizedCount < Self.unauthorizedMax
     }

@@ -106,6 +106,30 @@ def test_a_connection_closes_after_five_401_in_a_row(start, issuer):
         assert connection.ended()
 
 
+def test_only_a_valid_credential_ends_a_row_of_401(start, issuer):
+    server = start()
+    with Connection(server) as connection:
+        for number in range(5):
+            assert connection.request("GET", "/healthz").status == 200
+            assert connection.request("GET", HOME + "/state").status == 200
+            answer = connection.request("GET", "/v1/me", headers=bad(issuer, number))
+            assert answer.status == 401 and (answer.headers.get("connection") == "close") == (number == 4), number
+        assert connection.ended()
+
+
+def test_a_refused_credential_that_comes_again_counts_as_a_request_without_one(start, issuer):
+    # Each loop verifies the credential once.
+    server = start({"anonymous-requests": {"quota": 1, "window": 3600, "burst": 8}}, "--workers", 1)
+    refused = bad(issuer, 0)
+    answers = [server.request("GET", "/v1/me", headers=refused) for _ in range(12)]
+    assert [answer.status for answer in answers] == [401] * 9 + [429] * 3
+    assert violated(answers[-1]) == "anonymous-requests"
+    for fields in ({"Authorization": "Bearer"}, {"Cookie": "rivulet-token="}, {"Cookie": "rivulet-token=rvk_a"}):
+        assert violated(server.request("GET", "/v1/me", headers=fields)) == "anonymous-requests", fields
+    # Callers with a credential are not affected, also those that the server does not know yet.
+    assert [server.request("GET", "/v1/me", headers=issuer.bearer(f"good{number}")).status for number in range(30)] == [200] * 30
+
+
 # The other limits
 
 
@@ -148,6 +172,13 @@ def test_requests_without_a_credential_are_limited_by_address_and_files_are_not(
     assert [server.get(target).status for target in ("/", "/rivulet.js", "/healthz", "/readyz", "/problems")] == [200] * 5
     assert server.request("GET", HOME + "/state", headers=issuer.bearer("known")).status == 200
     assert server.get("/v1/apps/counter/sessions/other/state").status == 429
+
+
+def test_sign_ins_are_limited(start, issuer):
+    server = start({"requests": {"quota": 1, "window": 3600, "burst": 4}, "anonymous-requests": {"quota": 1, "window": 3600, "burst": 4}})
+    for method, fields, name in (("PUT", issuer.bearer("a"), "requests"), ("DELETE", {}, "anonymous-requests")):
+        answers = [server.request(method, "/v1/login", headers=fields) for _ in range(5)]
+        assert [answer.status for answer in answers] == [204] * 4 + [429] and violated(answers[-1]) == name
 
 
 def test_events_count_by_their_number(start, issuer):
