@@ -13,11 +13,9 @@ final class CallerFinder {
     private let core: LoopCore
     private let authentication: Authentication
     private var authenticator: Authenticator
-    /// The generation of the keys under which callers are found.
-    private(set) var generation: UInt64
     private let revocations: RevocationList
-    /// The number of the changes of the revocations that the two tables include.
-    private var revocationGeneration: UInt64
+    /// The generation under which callers are found, and which the two tables include.
+    private(set) var generation: CallerGeneration
     private var cache = PrincipalCache()
     /// The last credentials, by the slots of their connections.
     private var memos: [CredentialMemo?] = Array(repeating: nil, count: memosMax)
@@ -33,8 +31,14 @@ final class CallerFinder {
         self.core = core
         self.authentication = authentication
         self.revocations = revocations
-        revocationGeneration = revocations.generation
-        (authenticator, generation) = authentication.snapshot
+        let snapshot = authentication.snapshot
+        authenticator = snapshot.authenticator
+        generation = CallerGeneration(keys: snapshot.generation, revocations: revocations.generation)
+    }
+
+    /// The generation of the present keys, rules and revocations.
+    var presentGeneration: CallerGeneration {
+        CallerGeneration(keys: authentication.generation, revocations: revocations.generation)
     }
 
     /// Returns the caller of a request.
@@ -101,7 +105,7 @@ final class CallerFinder {
         refresh()
         let cursor = AnswerCoding.plainCursor(request.lastEventID).flatMap { Cursor($0) }
         do throws(CredentialRefusal) {
-            let opening = try authentication.tickets.open(ticket, for: target, at: cursor, generation: generation)
+            let opening = try authentication.tickets.open(ticket, for: target, at: cursor, generation: generation.keys)
             if let principal = opening.identity.principal, revocations.covers(principal) { throw .revoked }
             connection.amendRequest { $0.opening = opening }
             didVerify(on: connection)
@@ -190,13 +194,15 @@ final class CallerFinder {
 
     /// Takes new keys, rules and revocations, and forgets the callers that they concern.
     private func refresh() {
-        if authentication.generation != generation {
-            (authenticator, generation) = authentication.snapshot
+        let present = presentGeneration
+        guard present != generation else { return }
+        if present.keys != generation.keys {
+            (authenticator, generation.keys) = authentication.snapshot
             forgetAll()
         }
-        guard revocations.generation != revocationGeneration else { return }
-        let (changes, generation) = revocations.changes(since: revocationGeneration)
-        revocationGeneration = generation
+        guard present.revocations != generation.revocations else { return }
+        let (changes, number) = revocations.changes(since: generation.revocations)
+        generation.revocations = number
         guard let changes else { return forgetAll() }
         for change in changes {
             switch change {
@@ -220,6 +226,14 @@ final class CallerFinder {
 
     /// The wall clock, in seconds since 1970.
     private static var now: Int { Int(WallClock.milliseconds() / 1_000) }
+}
+
+/// The keys, rules and revocations under which a caller is found: another value after each change of them.
+struct CallerGeneration: Equatable, Sendable {
+    /// The generation of the keys and rules.
+    var keys: UInt64 = 0
+    /// The number of the changes of the revocations.
+    var revocations: UInt64 = 0
 }
 
 /// The last header of a connection with a valid credential, and its caller.

@@ -102,7 +102,8 @@ final class Admission {
             if framing != .none { try checkBody(framing, route, request.method) }
             try refuseUnkeptKey(route, request)
             try refuseEncoding(of: request)
-            var admitted = AdmittedRequest(route: route, permit: permit, generation: self.callers?.generation ?? 0)
+            let generation = self.callers?.generation ?? CallerGeneration()
+            var admitted = AdmittedRequest(route: route, permit: permit, generation: generation)
             switch framing {
             case .length(let bytes): try charge(bytes: bytes, of: request, permit, on: connection)
             case .chunked: admitted.hasUncountedBody = true
@@ -113,6 +114,17 @@ final class Admission {
             core.counters.requestRefused(cause)
             throw error
         }
+    }
+
+    /// Decides again about a request whose body came after a revocation or a reload.
+    ///
+    /// - Throws: 401 for a credential that is not valid any more, 403 for a permission that is gone.
+    func confirm(_ admitted: inout AdmittedRequest, _ method: HTTPMethod) throws(Problem) {
+        guard let callers, callers.presentGeneration != admitted.generation,
+            let identity = admitted.permit.identity
+        else { return }
+        admitted.generation = callers.presentGeneration
+        admitted.permit = try permit(try core.identify(again: identity), admitted.route, method)
     }
 
     /// Counts the bytes of a request's body.
@@ -385,9 +397,9 @@ final class Admission {
 /// A request that is not refused by its head.
 struct AdmittedRequest: Sendable {
     let route: Route
-    let permit: Permit
-    /// The generation of the keys under which its caller was found.
-    var generation: UInt64 = 0
+    var permit: Permit
+    /// The keys, rules and revocations under which its caller was found.
+    var generation = CallerGeneration()
     /// True if the head does not say how long the body is, so that its bytes are counted when it is complete.
     var hasUncountedBody = false
 }

@@ -219,9 +219,10 @@ final class ConnectionDriver {
 
     /// Performs a request that was admitted by its head.
     private func performAdmitted(_ request: HTTPRequest, on connection: ClientConnection) {
-        guard let admitted = bodies.end(connection.id) else { return }
+        guard var admitted = bodies.end(connection.id) else { return }
         connection.resume()
         do throws(Problem) {
+            try admission.confirm(&admitted, request.method)
             if admitted.hasUncountedBody {
                 try admission.charge(bytes: request.body.count, of: request, admitted.permit, on: connection)
             }

@@ -23,7 +23,7 @@ struct TicketEndpoint {
         let made = authentication.tickets.make(
             for: identity,
             me: me,
-            generation: admitted.generation,
+            generation: admitted.generation.keys,
             target: TicketTarget(target.segments, target.items)
         )
         var writer = JSONWriter(capacity: 128)

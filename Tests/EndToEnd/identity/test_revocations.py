@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -13,7 +14,7 @@ import zlib
 
 import pytest
 
-from harness import Connection, Server, message
+from harness import PATIENCE, Connection, LateBody, Server, message
 from tokens import Issuer
 
 POLICY = {
@@ -68,6 +69,13 @@ def open_stream(server, bearer):
     return connection
 
 
+def eventually(check):
+    end = time.monotonic() + PATIENCE
+    while not check():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
 def bye(connection):
     return connection.until(b"event: bye\ndata: ") and connection.until(b"\n\n").strip()
 
@@ -120,6 +128,43 @@ def test_a_revocation_ends_the_streams_of_its_credentials_alone(server, callers)
         assert bye(connection) == BYE
     for connection in kept + ended:
         connection.close()
+
+
+def test_a_body_that_comes_after_the_revocation_is_refused(server, callers):
+    revoked, kept = (LateBody(server, "POST", S + "/events", "increment", callers.user("late", jti=name)) for name in ("late-1", "late-2"))
+    with revoked, kept:
+        assert callers.revoke(server, {"jti": "late-1"}).status == 201
+        version = server.request("GET", S, headers=callers.user("late")).json["version"]
+        refused = revoked.finish()
+        assert refused.status == 401 and refused.headers["www-authenticate"] == 'Bearer error="invalid_token"'
+        assert server.request("GET", S, headers=callers.user("late")).json["version"] == version
+        assert kept.finish().json["version"] == version + 1
+
+
+def test_a_body_that_comes_after_a_reload_is_decided_by_the_new_keys_and_permissions(tmp_path):
+    own = Callers(tmp_path)
+
+    def reload(**roles):
+        own.policy.write_text(json.dumps({"roles": roles}))
+        server.process.send_signal(signal.SIGHUP)
+
+    def late(role):
+        return LateBody(server, "POST", S + "/events", "increment", own.issuer.bearer("u", role))
+
+    user = POLICY["roles"]["user"]
+    with Server(None, arguments=own.arguments) as server:
+        reload(a=user, b=user)
+        eventually(lambda: server.request("POST", S + "/events", "increment", own.issuer.bearer("u", "a")).status == 200)
+        with late("a") as lost, late("b") as kept:
+            reload(b=user)
+            eventually(lambda: status(server, own.issuer.bearer("u", "a")) == 403)
+            assert lost.finish().problem["needs"]["action"] == "dispatch"
+            assert kept.finish().json["version"] == 2
+        with late("b") as lost:
+            own.issuer.file.write_bytes(b"another secret of more than 32 bytes")
+            reload(b=user)
+            eventually(lambda: status(server, own.issuer.bearer("u", "b")) == 401)
+            assert lost.finish().status == 401
 
 
 def test_a_revocation_is_taken_back(server, callers):
