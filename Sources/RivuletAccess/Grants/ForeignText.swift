@@ -25,6 +25,13 @@ package enum ForeignText {
     /// Such are control characters, marks of direction, and separators of lines and paragraphs.
     package static func hasControls(_ text: String) -> Bool { text.unicodeScalars.contains(where: isControl) }
 
+    /// Returns true if the text has a control character, such as a zero or the end of a line.
+    ///
+    /// Marks of direction and joiners are none: words of many languages need them.
+    package static func hasControlCharacter(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+
     private static func cut(_ text: String, to count: Int) -> String {
         let scalars = text.unicodeScalars
         guard let end = scalars.index(scalars.startIndex, offsetBy: count, limitedBy: scalars.endIndex),

@@ -98,7 +98,9 @@ extension Grant {
             guard !isNeeded else { throw .member("app", needs: "the name of an app, or *,") }
             return nil
         }
-        guard let name = member.stringValue, (1...Glob.bytesMax).contains(name.utf8.count) else {
+        guard let name = member.stringValue, (1...Glob.bytesMax).contains(name.utf8.count),
+            !ForeignText.hasControlCharacter(name)
+        else {
             throw .member("app", needs: "the name of an app, or *,")
         }
         return name
@@ -136,5 +138,8 @@ extension Grant {
             throw .member(name, needs: "an array of 1 to \(valuesMax) strings of \(bytes)")
         }
         return texts
+        guard !texts.contains(where: ForeignText.hasControlCharacter) else {
+            throw .member(name, needs: "strings without control characters")
+        }
     }
 }

@@ -87,8 +87,9 @@ package struct GrantPattern: Sendable, Hashable, CustomStringConvertible {
         case .subject: value = caller.subject
         case .claim(let name): value = caller.claims[name.text]?.stringValue
         }
-        // An empty value would make `${me}-*` a pattern that other names match.
-        guard let value, !value.isEmpty else { return nil }
+        // An empty value would make `${me}-*` a pattern that other names match. The patterns of a grant have no control
+        // characters, and callers can choose values.
+        guard let value, !value.isEmpty, !ForeignText.hasControlCharacter(value) else { return nil }
         return Array(value.utf8)
     }
 

@@ -89,9 +89,11 @@ struct SessionList: Sendable {
     /// A text that comes after all ids before the prefix, and before the prefix itself.
     ///
     /// The bytes of an id are at most `z`.
-    private static func predecessor(of prefix: String) -> String {
+    static func predecessor(of prefix: String) -> String {
         var bytes = Array(prefix.utf8)
         guard let last = bytes.popLast() else { return "" }
-        return String(decoding: bytes + [last - 1, 0x7F], as: UTF8.self)
+        // No text is between a text and the same text with a zero behind it.
+        if last > 0 { bytes += [last - 1, 0x7F] }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

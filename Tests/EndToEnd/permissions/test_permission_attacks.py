@@ -29,7 +29,8 @@ def policy(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(issuer, policy):
-    policy.write_text(json.dumps({"roles": {"owner": [OWNER], "operator": [{"actions": ["operate"]}]}}))
+    member = {"actions": ["list", "read", "history"], "app": "todos", "sessions": ["${claim.team}"], "paths": ["/p/todos/${claim.team}"]}
+    policy.write_text(json.dumps({"roles": {"owner": [OWNER], "operator": [{"actions": ["operate"]}], "member": [member]}}))
     with Server(None, arguments=["--jwt-key-file", issuer.file, "--policy", policy, *unlimited()]) as server:
         owner = issuer.bearer("owner", "owner")
         for session in ("s", "hidden"):
@@ -233,6 +234,18 @@ def test_a_stream_gets_nothing_after_its_token_has_expired(server, issuer):
         assert b"token-expired" in end and abs(time.time() - now - 2) < 1.5
         assert server.request("POST", S + "/events", {"rename": {"id": "a", "title": CANARY.decode() + "-late"}}, issuer.bearer("owner", "owner")).status == 200
         assert connection.ended() and CANARY not in connection.buffer
+
+
+@pytest.mark.parametrize("team", ["\0", "\0\0", "s\0", "\0s", "\n", "\x01", "\x7f", "\x85"])
+def test_a_control_character_is_in_no_pattern(server, issuer, team):
+    member = issuer.bearer("u", "member", team=team)
+    assert [server.request("GET", target, None, member).status for target in ("/v1/apps/todos/sessions", S + "/state", S + "/events")] == [403] * 3
+    # A token with such a grant of its own is not valid.
+    grants = (granted(issuer, "list", sessions=[team + "*"]), granted(issuer, "read", paths=["/p/" + team]))
+    assert [server.request("GET", "/v1/apps/todos/sessions", None, fields).status for fields in grants] == [401] * 2
+    assert [entry["id"] for entry in server.request("GET", "/v1/apps/todos/sessions", None, granted(issuer, "list")).json["sessions"]] == ["s"]
+    # The server has not stopped, and other values of the claim have their pattern.
+    assert server.request("GET", "/v1/apps/todos/sessions", None, issuer.bearer("u", "member", team="é")).json == {"sessions": []}
 
 
 def test_a_role_that_is_taken_away_ends_its_streams_and_requests(server, issuer, policy):

@@ -88,7 +88,7 @@ import Testing
     @Test(arguments: [
         ("{}", nil), (#"{"team":1}"#, nil), (#"{"team":""}"#, nil), (#"{"team":null}"#, nil),
         (#"{"team":["red"]}"#, nil), (#"{"team":"red"}"#, "red"), (#"{"team":"*"}"#, "*"),
-        (#"{"te\u0301am":"red"}"#, nil),
+        (#"{"te\u0301am":"red"}"#, nil), (#"{"team":"\u0000"}"#, nil), (#"{"team":"red\n"}"#, nil),
     ])
     func `a claim that is missing or no text matches nothing`(_ claims: String, _ team: String?) throws {
         let grants = try Self.grants(

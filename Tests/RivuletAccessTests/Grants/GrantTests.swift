@@ -110,9 +110,23 @@ import Testing
             #"{"actions":["read"],"app":"a","sessions":[""]}"#,
             "needs an array of 1 to 64 strings of 1 to 128 bytes as \"sessions\"."
         ),
+        (
+            #"{"actions":["list"],"app":"a","sessions":["\u0000*"]}"#,
+            "needs strings without control characters as \"sessions\"."
+        ),
+        (
+            #"{"actions":["read"],"app":"a","sessions":["s"],"paths":["/a\u007f"]}"#,
+            "needs strings without control characters as \"paths\"."
+        ),
+        (#"{"actions":["list"],"app":"a\n","sessions":["s"]}"#, "needs the name of an app, or *, as \"app\"."),
     ])
     func `a grant at fault names the member`(_ text: String, _ line: String) throws {
         #expect(try Self.fault(text) == line)
+    }
+
+    @Test func `joiners and marks of direction are parts of words`() throws {
+        let words = ["\u{200C}", "\u{200D}", "\u{AD}", "\u{200F}"].map { #""a\#($0)b""# }.joined(separator: ",")
+        #expect(try Self.fault(#"{"actions":["read"],"app":"a","sessions":[\#(words)]}"#) == nil)
     }
 
     @Test func `an unknown action names the known ones`() throws {
