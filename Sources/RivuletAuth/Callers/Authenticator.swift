@@ -45,8 +45,19 @@ package struct Authenticator: Sendable {
     /// The names of the issuers, in the order of their bytes.
     package var issuerNames: [String] { tokens.issuerNames }
 
-    /// The longest lifetime of a token, in seconds.
-    package var lifetimeSecondsMax: Int { tokens.lifetimeSecondsMax }
+    /// Returns the longest lifetime of the tokens that a revocation covers, in seconds; `count` is the number of
+    /// revocations.
+    ///
+    /// An issuer that is not configured now may be configured again, and a lifetime may become longer. So the result is
+    /// the longest possible lifetime while there is room. In a fuller list, it is that of the present issuers, unless
+    /// the revocation names another one.
+    package func lifetimeSecondsMax(of revocation: Revocation, among count: Int) -> Int {
+        guard count >= Revocations.keptForYearMax else { return TokenIssuer.lifetimeSecondsLimit }
+        if case .subject(_, let issuer, _) = revocation, !tokens.hasIssuer(named: issuer) {
+            return TokenIssuer.lifetimeSecondsLimit
+        }
+        return tokens.lifetimeSecondsMax
+    }
 
     /// The only issuer; nil if there are several, or none.
     package var soleIssuer: TokenIssuer? { tokens.soleIssuer }

@@ -6,6 +6,8 @@ package import RivuletJSON
 package struct Revocations: Sendable {
     /// The most revocations.
     package static let countMax = 100_000
+    /// The most revocations for which a further one is kept for a year.
+    package static let keptForYearMax = countMax / 2
     /// The time for which a revocation is kept beyond the longest lifetime of a token, in seconds.
     ///
     /// The issuer's clock may be fast by the leeway, and a token is taken for the leeway after its end.

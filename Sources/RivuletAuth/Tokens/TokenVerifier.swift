@@ -42,6 +42,9 @@ package struct TokenVerifier: Sendable {
         issuers.values.map(\.lifetimeSecondsMax).max() ?? TokenIssuer.defaultLifetimeSecondsMax
     }
 
+    /// Returns true if an issuer has this name, byte for byte; nil is the issuer without a name.
+    package func hasIssuer(named name: String?) -> Bool { issuers[name.map(ByteText.init)] != nil }
+
     /// The names of the issuers, in the order of their bytes.
     package var issuerNames: [String] {
         issuers.values.compactMap(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

@@ -57,6 +57,9 @@ final class RevocationList: Sendable {
     /// The number of changes so far.
     var generation: UInt64 { generationNumber.load(ordering: .acquiring) }
 
+    /// The number of revocations in force.
+    var count: Int { content.withLock { $0.revocations.count } }
+
     /// Returns true if the principal's credential is revoked.
     func covers(_ principal: Principal) -> Bool { content.withLock { $0.revocations.covers(principal) } }
 

@@ -24,7 +24,8 @@ struct RevocationsEndpoint {
         let revocation = try Self.revocation(of: request, authenticator, at: now)
         let (peers, logger) = (server.core.peers, server.context.logger)
         let respond = Responder(server: server, exchange: exchange).later { (response: Response) in response }
-        list.add(revocation, lifetimeSecondsMax: authenticator.lifetimeSecondsMax, at: now) { result in
+        let lifetime = authenticator.lifetimeSecondsMax(of: revocation, among: list.count)
+        list.add(revocation, lifetimeSecondsMax: lifetime, at: now) { result in
             switch result {
             case .success(let record):
                 let facts: Logger.Metadata = ["revocation": "\(record.id)", "kind": "\(record.kind)"]

@@ -262,6 +262,27 @@ def test_a_revocation_survives_kill_9(tmp_path, callers, body):
         assert status(server, bearer) == 200 and callers.listed(server).json == {"revocations": []}
 
 
+@pytest.mark.parametrize("body", [{"jti": "m-1"}, {"subject": "mallory", "issuer": "a"}], ids=str)
+def test_a_revocation_outlives_the_tokens_of_an_issuer_that_comes_back(tmp_path, body):
+    """Tokens of the issuer that is left last for a second, and those of the other one for a month."""
+    (tmp_path / "a").mkdir()
+    month, auth, policy = 30 * 86_400, tmp_path / "auth.json", tmp_path / "policy.json"
+    issuer, left = Issuer(tmp_path / "a"), Issuer(tmp_path)
+    policy.write_text(json.dumps(POLICY))
+    described = {name: {"issuer": name, "keyFile": str(key.file), "audiences": ["x"], "lifetime": lifetime} for name, key, lifetime in (("a", issuer, month), ("b", left, 1))}
+    now = int(time.time())
+    stolen = issuer.bearer("mallory", "user", iss="a", aud="x", jti="m-1", iat=now, exp=now + month)
+    auth.write_text(json.dumps({"issuers": [described["b"]]}))
+    with Server(tmp_path / "data", arguments=["--auth", auth, "--policy", policy]) as server:
+        now = int(time.time())
+        operator = left.bearer("op", "operator", iss="b", aud="x", iat=now, exp=now + 1)
+        until = server.request("POST", R, body, operator).json["until"]
+        assert until >= time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now + month))
+    auth.write_text(json.dumps({"issuers": list(described.values())}))
+    with Server(tmp_path / "data", arguments=["--auth", auth, "--policy", policy]) as server:
+        assert status(server, stolen) == 401 and "reason=revoked" in server.log_text()
+
+
 def seconds_to_end(server, callers, count):
     """Opens streams of a subject, half as many of another one, and revokes the first: the seconds until all of them have their `bye`."""
     streams = [open_stream(server, callers.user("many")) for _ in range(count)]

@@ -202,8 +202,18 @@ import Testing
         #expect(!identity.isExpired(at: .max))
         #expect(authenticator.anonymous.caller == .anonymous)
         #expect(authenticator.issuerNames == [TestIssuer.name])
-        #expect(authenticator.lifetimeSecondsMax == 86_400)
         #expect(authenticator.soleIssuer?.name == TestIssuer.name)
+    }
+
+    @Test func `a revocation lasts as long as any token could, and in a fuller list as those of its issuers`() throws {
+        let (authenticator, _) = try Self.authenticator()
+        let own = Revocation.subject("alice", issuer: TestIssuer.name, issuedUntil: 0)
+        let other = Revocation.subject("alice", issuer: "another", issuedUntil: 0)
+        func lifetimes(among count: Int) -> [Int] {
+            [.token(id: "t"), own, other].map { authenticator.lifetimeSecondsMax(of: $0, among: count) }
+        }
+        #expect(lifetimes(among: Revocations.keptForYearMax - 1) == Array(repeating: 31_536_000, count: 3))
+        #expect(lifetimes(among: Revocations.keptForYearMax) == [86_400, 86_400, 31_536_000])
     }
 
     @Test func `a server without credentials has identities of all permissions`() {
