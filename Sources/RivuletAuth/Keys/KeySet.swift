@@ -19,6 +19,8 @@ package struct KeySet: Sendable {
     package let isDocument: Bool
     /// True if a key of the document is a secret, also if that key is skipped.
     package let hasSecrets: Bool
+    /// The URL of the document; nil for a file.
+    private let url: String?
 
     /// Reads a JSON Web Key Set.
     ///
@@ -35,7 +37,8 @@ package struct KeySet: Sendable {
     package init(
         jwks bytes: [UInt8],
         rsaAlgorithm: SignatureAlgorithm = .rs256,
-        skipsFaults: Bool = false
+        skipsFaults: Bool = false,
+        url: String? = nil
     ) throws(AuthConfigurationError) {
         try Self.checkSize(bytes)
         var elements: [JSONValue] = []
@@ -55,6 +58,7 @@ package struct KeySet: Sendable {
         (keys, skipped) = try Self.read(elements, rsaAlgorithm, skipsFaults: skipsFaults)
         isDocument = true
         hasSecrets = elements.contains { $0["kty"]?.stringValue == JSONWebKey.secretKind }
+        self.url = url
         guard !keys.isEmpty else {
             let reasons = skipped.map { " \($0)" }.joined()
             throw .document("The key set has no key that verifies signatures. Add one.\(reasons)")
@@ -85,7 +89,7 @@ package struct KeySet: Sendable {
         } catch {
             throw .key(name: "of the file", error)
         }
-        (skipped, isDocument) = ([], false)
+        (skipped, isDocument, url) = ([], false, nil)
     }
 
     /// Returns the key that a token with this kid must be signed with.
@@ -94,7 +98,9 @@ package struct KeySet: Sendable {
     package func key(id: String?) throws(CredentialRefusal) -> VerificationKey {
         if keys.count == 1, let key = keys.first, id == nil || key.id == nil { return key }
         guard let id else { throw .keyIDMissing }
-        guard let key = keys.first(where: { $0.id?.hasSameBytes(as: id) == true }) else { throw .keyID(id) }
+        guard let key = keys.first(where: { $0.id?.hasSameBytes(as: id) == true }) else {
+            throw .keyID(id, url: url)
+        }
         return key
     }
 

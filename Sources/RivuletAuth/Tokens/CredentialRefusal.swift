@@ -21,7 +21,8 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
     case algorithm(String?, expected: SignatureAlgorithm)
     case type(String?)
     case keyIDMissing
-    case keyID(String)
+    /// `url` is the source of the issuer's keys; nil for a file.
+    case keyID(String, url: String? = nil)
     case issuer(String?)
     case audience
     case claim(String, needs: String)
@@ -78,7 +79,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
         case .type(let type):
             "The token's type is \(Self.quoted(type)), which the issuer's options do not admit. See --token-type."
         case .keyIDMissing: "The token has no kid, and the issuer has several keys."
-        case .keyID(let id): "The token's kid \(ForeignText.quoted(id)) is not one of the issuer's keys."
+        case .keyID(let id, _): "The token's kid \(ForeignText.quoted(id)) is not one of the issuer's keys."
         case .issuer(let name): "The token's issuer \(Self.quoted(name)) is not configured. See --issuer."
         case .audience: "The token is for another audience. See --audience."
         case .claim(let name, let needs): "The token's claim \"\(name)\" needs \(needs)."

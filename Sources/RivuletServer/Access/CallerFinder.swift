@@ -178,7 +178,9 @@ final class CallerFinder {
         do throws(CredentialRefusal) {
             return try authenticator.identify(token, at: now, isRevoked: revocations.covers)
         } catch {
-            guard error.isOfUnknownKey, authentication.lookForChanges(isUrgent: true) else { throw error }
+            guard error.isOfUnknownKey, authentication.lookForChanges(isUrgent: true, keySet: error.keySet) else {
+                throw error
+            }
             refresh()
             return try authenticator.identify(token, at: now, isRevoked: revocations.covers)
         }
@@ -265,3 +267,9 @@ extension CredentialRefusal {
         }
     }
 }
+
+    /// The URL of the key set that does not have the key of a token; nil for a file, and for another refusal.
+    fileprivate var keySet: String? {
+        guard case .keyID(_, let url) = self else { return nil }
+        return url
+    }

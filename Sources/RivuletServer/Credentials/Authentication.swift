@@ -142,10 +142,10 @@ final class Authentication: Sendable {
 
     /// Reads the files again if one of them has changed; returns true if the keys and rules are new.
     ///
-    /// `isUrgent` is true for a token with an unknown key.
+    /// `isUrgent` is true for a credential with an unknown key; `keySet` is the URL that may have the key by now.
     @discardableResult
-    func lookForChanges(isUrgent: Bool = false) -> Bool {
-        if isUrgent { remote?.fetchSoon() }
+    func lookForChanges(isUrgent: Bool = false, keySet: String? = nil) -> Bool {
+        if let keySet { remote?.fetchSoon(keySet) }
         let now = WallClock.milliseconds()
         let stamps: [FileStamp?]? = state.withLock { state in
             let interval = isUrgent ? Self.unknownKeyInterval : Self.lookInterval

@@ -6,7 +6,7 @@ import RivuletAccess
 public protocol KeySource: Sendable {
     /// Returns the JSON Web Key Set at an https URL, of at most 65,536 bytes.
     ///
-    /// The server calls it at the start, and later on a thread of its own, one call at a time. It may block, and
+    /// The server calls it at the start, and later on threads of its own, one call at a time. It may block, and
     /// should end within 10 seconds. It must follow no redirect, because the URL alone is what the operator trusts.
     ///
     /// - Throws: an error with a description of one line, for the operator.

@@ -7,17 +7,24 @@ import Synchronization
 
 /// The key sets of URLs, which a thread of their own fetches.
 ///
-/// No event loop waits for a fetch: a loop only sets flags.
+/// No event loop waits for a fetch: a loop only sets flags. Another thread reads the files again, so that a set that
+/// does not come delays no other change of the credentials.
 final class RemoteKeySets: Sendable {
-    /// The time between two looks of the thread at the times and the flags.
+    /// The time between two looks of a thread at the times and the flags.
     private static let lookInterval = Duration.seconds(1)
 
     private let source: any KeySource
     private let logger: Logger
     private let sets = Mutex<[String: RemoteKeySet]>([:])
-    private let isUrgent = Atomic<Bool>(false)
+    /// The URLs of ``sets`` that lack the key of a token.
+    private let urgent = Mutex<Set<String>>([])
     private let mustReload = Atomic<Bool>(false)
-    private let loop = Mutex<EventLoop?>(nil)
+    /// Held during a fetch: a source fetches one set at a time.
+    private let fetching = Mutex<Void>(())
+    /// True while the first fetch of a set waits for another fetch.
+    private let firstFetchWaits = Atomic<Bool>(false)
+    /// The loops of the two threads.
+    private let loops = Mutex<[EventLoop]>([])
 
     init(_ source: any KeySource, logger: Logger) {
         (self.source, self.logger) = (source, logger)
@@ -29,7 +36,11 @@ final class RemoteKeySets: Sendable {
     /// - Throws: a `ServerError` if the first fetch fails.
     func document(at url: String) throws(ServerError) -> [UInt8]? {
         if let set = sets.withLock({ $0[url] }) { return set.document }
-        let document = try Self.fetch(url, from: source)
+        firstFetchWaits.store(true, ordering: .relaxed)
+        let document = try fetching.withLock { _ throws(ServerError) in
+            firstFetchWaits.store(false, ordering: .relaxed)
+            return try Self.fetch(url, from: source)
+        }
         let set = RemoteKeySet(document, at: WallClock.milliseconds(), factor: .random(in: RemoteKeySet.jitter))
         sets.withLock { $0[url] = set }
         return document
@@ -38,6 +49,7 @@ final class RemoteKeySets: Sendable {
     /// Forgets the sets of other URLs, which are not fetched any more.
     func keep(only urls: [String]) {
         sets.withLock { sets in sets = sets.filter { urls.contains($0.key) } }
+        urgent.withLock { $0.formIntersection(urls) }
     }
 
     /// Fetches a set and checks that it has a key that can be used.
@@ -54,53 +66,70 @@ final class RemoteKeySets: Sendable {
 
     // MARK: - Requests of event loops
 
-    /// Makes the thread fetch soon, because a token has an unknown key.
-    func fetchSoon() { isUrgent.store(true, ordering: .relaxed) }
+    /// Makes the thread fetch a set soon, because a token has an unknown key of the set's issuer.
+    ///
+    /// Any client can send such a token. The times of the set bound the fetches.
+    func fetchSoon(_ url: String) {
+        guard sets.withLock({ $0[url] != nil }) else { return }
+        _ = urgent.withLock { $0.insert(url) }
+    }
 
     /// Makes the thread read all files again soon.
     func reloadSoon() { mustReload.store(true, ordering: .relaxed) }
 
-    // MARK: - The thread
+    // MARK: - The threads
 
-    /// Starts the thread; `reload` reads the files with the sets of this value.
+    /// Starts the threads; `reload` reads the files with the sets of this value.
     ///
     /// - Throws: a `LoopError` if the system cannot create a thread.
     func start(_ reload: @escaping @Sendable () -> Void) throws(LoopError) {
-        let loop = try EventLoop(index: 0)
-        loop.post { [self] in look(on: loop, reload) }
-        _ = try LoopThread(running: loop)
-        self.loop.withLock { $0 = loop }
+        let looks: [@Sendable () -> Void] = [
+            { [self] in fetchDue() },
+            { [self] in
+                if mustReload.exchange(false, ordering: .relaxed) { reload() }
+            },
+        ]
+        for look in looks {
+            let loop = try EventLoop(index: 0)
+            loop.post { Self.every(Self.lookInterval, on: loop, look) }
+            do throws(LoopError) {
+                _ = try LoopThread(running: loop)
+            } catch {
+                stop()
+                throw error
+            }
+            loops.withLock { $0.append(loop) }
+        }
     }
 
-    /// Ends the thread after a fetch that is under way, and does not wait for it.
+    /// Ends the threads after the work that is under way, and does not wait for it.
     func stop() {
-        guard let loop = loop.withLock({ $0.take() }) else { return }
-        loop.post { loop.stop() }
+        for loop in loops.withLock({ exchange(&$0, with: []) }) { loop.post { loop.stop() } }
     }
 
-    private func look(on loop: EventLoop, _ reload: @escaping @Sendable () -> Void) {
-        loop.schedule(after: Self.lookInterval) { [self] in
-            let hasChanged = fetchDue(isUrgent: isUrgent.exchange(false, ordering: .relaxed))
-            if mustReload.exchange(false, ordering: .relaxed) || hasChanged { reload() }
-            look(on: loop, reload)
+    private static func every(_ interval: Duration, on loop: EventLoop, _ look: @escaping @Sendable () -> Void) {
+        loop.schedule(after: interval) {
+            look()
+            every(interval, on: loop, look)
         }
     }
 
-    /// Fetches the sets that are due; returns true if one of them has changed.
-    private func fetchDue(isUrgent: Bool) -> Bool {
-        let now = WallClock.milliseconds()
-        let due = sets.withLock { sets in
-            sets.keys.sorted().filter { sets[$0]?.mustFetch(at: now, isUrgent: isUrgent) == true }
+    /// Fetches the sets that are due, and makes the other thread read the files again if one of them has changed.
+    private func fetchDue() {
+        for url in sets.withLock({ $0.keys.sorted() }) {
+            // The next look fetches the rest, after the set that a reload waits for.
+            guard !firstFetchWaits.load(ordering: .relaxed) else { return }
+            let isUrgent = urgent.withLock { $0.remove(url) != nil }
+            let now = WallClock.milliseconds()
+            guard sets.withLock({ $0[url]?.mustFetch(at: now, isUrgent: isUrgent) }) == true else { continue }
+            if fetchAgain(url) { reloadSoon() }
         }
-        var hasChanged = false
-        for url in due where fetchAgain(url) { hasChanged = true }
-        return hasChanged
     }
 
     private func fetchAgain(_ url: String) -> Bool {
         let factor = Double.random(in: RemoteKeySet.jitter)
         do throws(ServerError) {
-            let document = try Self.fetch(url, from: source)
+            let document = try fetching.withLock { _ throws(ServerError) in try Self.fetch(url, from: source) }
             return sets.withLock { $0[url]?.succeed(document, at: WallClock.milliseconds(), factor: factor) ?? false }
         } catch {
             let isTooOld = sets.withLock { $0[url]?.fail(at: WallClock.milliseconds(), factor: factor) ?? false }

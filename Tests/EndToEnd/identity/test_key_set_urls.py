@@ -45,11 +45,14 @@ class Provider:
                 "-addext", "subjectAltName=DNS:localhost", "-keyout", folder / "tls.key", "-out", folder / "tls.pem")  # fmt: skip
         self.trust = {"SSL_CERT_FILE": str(folder / "tls.pem"), "CURL_CA_BUNDLE": str(folder / "tls.pem")}
         self.status, self.body, self.headers, self.count = 200, b"", {}, 0
+        self.answers = threading.Event()
+        self.answers.set()
         provider = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 provider.count += 1
+                provider.answers.wait(PATIENCE)
                 self.send_response(provider.status)
                 for name, value in provider.headers.items():
                     self.send_header(name, value)
@@ -141,6 +144,50 @@ def test_a_hangup_reads_the_files_and_keeps_the_set(provider, keys, tmp_path):
         server.process.send_signal(signal.SIGHUP)
         eventually(lambda: server.request("GET", "/metrics", headers=keys[0].bearer()).status == 200)
         assert provider.count == 1
+
+
+def test_a_set_that_does_not_come_delays_no_reload_and_is_the_only_one_that_is_fetched(tmp_path, keys):
+    providers, trust = [], tmp_path / "trust.pem"
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+        providers.append(Provider(tmp_path / name))
+        providers[-1].give(keys[0])
+    trust.write_bytes(b"".join((tmp_path / name / "tls.pem").read_bytes() for name in ("a", "b", "c")))
+    auth, file, grants = tmp_path / "auth.json", tmp_path / "keys.json", tmp_path / "grants.json"
+    described = [{"issuer": f"i{number}", "jwks": provider.url, "audiences": ["a"]} for number, provider in enumerate(providers)]
+    auth.write_text(json.dumps({"issuers": described}))
+    grants.write_text('[{"actions": ["operate"]}]')
+    key = run("keys", "add", "--api-keys", file, "--grants", grants, "--name", "x").stdout.split()[-1]
+    claims = encoded({"iss": "i1", "aud": "a", "sub": "s", "iat": int(time.time()), "exp": int(time.time()) + 60})
+    unknown = f"{encoded({'alg': 'EdDSA', 'typ': 'at+jwt', 'kid': 'nothing'})}.{claims}.{encoded(bytes(64))}"
+    variables = {"SSL_CERT_FILE": str(trust), "CURL_CA_BUNDLE": str(trust)}
+    with Server(None, arguments=["--auth", auth, "--api-keys", file], variables=variables) as server:
+        status = lambda credential: server.request("GET", "/v1/me", headers={"Authorization": f"Bearer {credential}"}).status
+        try:
+            for provider in providers:
+                provider.answers.clear()
+            # Any client can send an unknown key, also one of an API key.
+            assert [status(credential) for credential in (key, unknown, key.replace("rvk_", "rvk_x"))] == [200, 401, 401]
+            eventually(lambda: providers[1].count == 2)
+            assert run("keys", "remove", "--api-keys", file, key.split("_")[1]).returncode == 0
+            server.process.send_signal(signal.SIGHUP)
+            began = time.monotonic()
+            eventually(lambda: status(key) == 401)
+            assert time.monotonic() - began < 5
+            assert [provider.count for provider in providers] == [1, 2, 1]
+            # A new URL waits for the fetch that is under way, and not for more of them.
+            described[0]["jwks"] += "&again"
+            auth.write_text(json.dumps({"issuers": described}))
+            server.process.send_signal(signal.SIGHUP)
+        finally:
+            for provider in providers:
+                provider.answers.set()
+        eventually(lambda: server.log_text().count("read again") >= 2)
+        assert [provider.count for provider in providers] == [2, 2, 1]
+        assert server.stop() == 0
+    for provider in providers:
+        provider.server.shutdown()
+        provider.server.server_close()
 
 
 def test_a_url_in_the_file_of_issuers_and_in_inspect(provider, keys, tmp_path):
