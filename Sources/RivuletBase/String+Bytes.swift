@@ -30,6 +30,14 @@ package struct ByteText: Hashable, Sendable {
         self.text = text
     }
 
+    /// The approximate memory of a text outside of its own value, in bytes.
+    package static func heapBytes(of text: String) -> Int {
+        text.utf8.count > inlineBytesMax ? 32 + text.utf8.count : 0
+    }
+
+    /// The most bytes that a text keeps in its own value.
+    private static let inlineBytesMax = 15
+
     package static func == (left: ByteText, right: ByteText) -> Bool { left.text.hasSameBytes(as: right.text) }
 
     package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }

@@ -4,55 +4,21 @@ import RivuletBase
 ///
 /// All decisions are unions: a grant only adds. No decision looks anything up.
 package struct CallerGrants: Sendable {
-    /// One grant with the caller's values.
-    private struct Bound: Sendable {
-        let actions: Set<Access.Action>
-        /// Nil for all apps.
-        let app: ByteText?
-        let sessions: [Glob]
-        let state: PathMask
-        let events: NameSet
-        let views: NameSet
-        let stores: NameSet
-        let values: NameSet
-        let items: ItemMask
-
-        init(_ grant: Grant, of caller: Caller) {
-            actions = grant.actions
-            app = grant.app.flatMap { $0.hasSameBytes(as: Grant.everyName) ? nil : ByteText($0) }
-            sessions = grant.sessions.compactMap { $0.glob(of: caller) }
-            views = NameSet(granted: grant.views)
-            // A list of paths without the caller's values is an empty list, and not the whole state.
-            state =
-                grant.paths.map { PathMask($0.compactMap { $0.pointer(of: caller) }) } ?? (views.isEmpty ? .all : .none)
-            events = grant.events.map(NameSet.init(granted:)) ?? .all
-            stores = NameSet(granted: grant.stores)
-            values = NameSet(granted: grant.values)
-            items = grant.items.map { ItemMask($0.compactMap { $0.glob(of: caller) }) } ?? .all
-        }
-
-        /// Every action of the list, on everything.
-        init(every actions: [Access.Action]) {
-            self.actions = Set(actions)
-            (app, sessions, state) = (nil, [.any], .all)
-            (events, views, stores, values, items) = (.all, .all, .all, .all, .all)
-        }
-
-        func isOf(app name: String) -> Bool { app.map { $0.text.hasSameBytes(as: name) } ?? true }
-    }
-
-    private let grants: [Bound]
+    private let grants: [BoundGrant]
     private let isAnonymous: Bool
+    /// The approximate memory of the grants that no other caller shares, in bytes.
+    package let ownBytes: Int
 
     /// Binds the variables of the grants to the caller.
     package init(_ grants: [Grant], of caller: Caller) {
-        self.grants = grants.map { Bound($0, of: caller) }
+        self.grants = grants.map { $0.bound ?? BoundGrant($0, of: caller) }
         isAnonymous = caller.isAnonymous
+        ownBytes = zip(grants, self.grants).reduce(0) { $0 + ($1.0.bound == nil ? $1.1.bytes : 0) }
     }
 
     private init(every actions: [Access.Action]) {
-        grants = [Bound(every: actions)]
-        isAnonymous = true
+        grants = [BoundGrant(every: actions)]
+        (isAnonymous, ownBytes) = (true, 0)
     }
 
     /// Everything but the routes of operators.
@@ -67,16 +33,20 @@ package struct CallerGrants: Sendable {
     /// Returns the permissions in one session, also if there is no such session.
     package func access(to session: String, of app: String) -> Access {
         var access = Access.none
+        // A policy has up to thousands of patterns.
+        let session = Array(session.utf8)
+        var (reads, history): ([PathMask], [PathMask]) = ([], [])
         for grant in grants where grant.isOf(app: app) && grant.sessions.contains(where: { $0.matches(session) }) {
             access.actions.formUnion(grant.actions.intersection(Access.all.actions))
             if grant.actions.contains(.dispatch) { access.events = access.events.union(grant.events) }
             if grant.actions.contains(.read) {
-                access.reads = access.reads.union(grant.state)
+                reads.append(grant.state)
                 // A grant without paths and without views is one of the state alone: views compute from anything.
                 access.views = access.views.union(grant.views)
             }
-            if grant.actions.contains(.history) { access.history = access.history.union(grant.state) }
+            if grant.actions.contains(.history) { history.append(grant.state) }
         }
+        (access.reads, access.history) = (.union(of: reads), .union(of: history))
         return access
     }
 

@@ -37,5 +37,8 @@ package struct ItemMask: Sendable, Hashable {
         return hash.maskName
     }
 
+    /// The approximate memory of the mask, in bytes.
+    var bytes: Int { globs.reduce(0) { $0 + $1.bytes } }
+
     func union(_ other: ItemMask) -> ItemMask { ItemMask(globs + other.globs, isAll: isAll || other.isAll) }
 }

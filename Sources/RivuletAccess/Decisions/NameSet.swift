@@ -48,6 +48,9 @@ public struct NameSet: Sendable, Hashable, ExpressibleByArrayLiteral {
         return hash.maskName
     }
 
+    /// The approximate memory of the set, in bytes.
+    var bytes: Int { names.reduce(0) { $0 + 64 + ByteText.heapBytes(of: $1.text) } }
+
     /// Returns true if the set has the name.
     public func contains(_ name: String) -> Bool { isAll || names.contains(ByteText(name)) }
 

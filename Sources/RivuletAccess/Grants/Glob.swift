@@ -35,9 +35,14 @@ package struct Glob: Sendable, Hashable {
         return hash.value
     }
 
+    /// The approximate memory of the pattern, in bytes.
+    var bytes: Int { texts.reduce(48) { $0 + ($1.isEmpty ? 8 : 56 + $1.count) } }
+
     /// Returns true if the pattern matches the whole name, by its bytes.
-    package func matches(_ name: String) -> Bool {
-        let name = Array(name.utf8)
+    package func matches(_ name: String) -> Bool { matches(Array(name.utf8)) }
+
+    /// Returns true if the pattern matches the whole name, by its bytes.
+    func matches(_ name: [UInt8]) -> Bool {
         guard texts.count > 1 else { return name == texts[0] }
         let (first, last) = (texts[0], texts[texts.count - 1])
         guard name.count >= first.count + last.count, name.starts(with: first),

@@ -30,6 +30,7 @@ extension Grant {
         items = try Self.patterns("items", of: value)
         json = .object(members.filter { !$0.name.hasSameBytes(as: "type") })
         try checkUse()
+        bindForAll()
     }
 
     /// Checks that each member adds something.
@@ -137,9 +138,9 @@ extension Grant {
             let bytes = "\(bytesMin) to \(Glob.bytesMax) bytes"
             throw .member(name, needs: "an array of 1 to \(valuesMax) strings of \(bytes)")
         }
-        return texts
         guard !texts.contains(where: ForeignText.hasControlCharacter) else {
             throw .member(name, needs: "strings without control characters")
         }
+        return texts
     }
 }

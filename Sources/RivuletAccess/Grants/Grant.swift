@@ -35,6 +35,20 @@ package struct Grant: Sendable {
     package let items: [GrantPattern]?
     /// The members as they were read, without the type.
     package let json: JSONValue
+    /// The grant of every caller; nil if it has variables.
+    private(set) var bound: BoundGrant?
+
+    /// True if a pattern has a variable.
+    private var hasVariables: Bool {
+        sessions.contains(where: \.hasVariables) || items?.contains(where: \.hasVariables) == true
+            || paths?.contains(where: \.hasVariables) == true
+    }
+
+    /// Binds the grant once for all callers, if it has no variables.
+    mutating func bindForAll() { bound = hasVariables ? nil : BoundGrant(self, of: .anonymous) }
+
+    /// The approximate memory of the grant for all callers, in bytes.
+    package var boundBytes: Int { bound?.bytes ?? 0 }
 
     /// True if a pattern has the subject or a claim, which no anonymous caller has.
     package var needsSubject: Bool {

@@ -27,6 +27,9 @@ package struct GrantPath: Sendable, Hashable, CustomStringConvertible {
     /// True if the path has the subject or a claim, which no anonymous caller has.
     package var needsSubject: Bool { tokens.contains(where: \.needsSubject) }
 
+    /// True if the path has a variable.
+    var hasVariables: Bool { tokens.contains(where: \.hasVariables) }
+
     package static func == (left: GrantPath, right: GrantPath) -> Bool { left.tokens == right.tokens }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(tokens) }

@@ -50,6 +50,9 @@ package struct GrantPattern: Sendable, Hashable, CustomStringConvertible {
     /// True if the pattern has the subject or a claim, which no anonymous caller has.
     package var needsSubject: Bool { parts.contains(where: \.isChosen) }
 
+    /// True if the pattern has a variable.
+    var hasVariables: Bool { parts.contains { $0 == .me || $0.isChosen } }
+
     /// Returns the pattern with the caller's values; nil if the caller lacks one of them.
     func glob(of caller: Caller) -> Glob? {
         var texts: [[UInt8]] = [[]]

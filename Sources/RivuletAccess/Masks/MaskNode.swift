@@ -14,13 +14,26 @@ struct MaskNode: Sendable, Hashable {
 
     private static let any = ByteText(PathMask.wildcard)
 
-    mutating func insert(_ path: ArraySlice<String>) {
+    /// Adds a path; returns false if the tree has this path already.
+    @discardableResult
+    mutating func insert(_ path: ArraySlice<String>) -> Bool {
         guard let token = path.first else {
-            isWhole = true
-            return
+            defer { isWhole = true }
+            return !isWhole
         }
-        children[ByteText(token), default: MaskNode()].insert(path.dropFirst())
+        return children[ByteText(token), default: MaskNode()].insert(path.dropFirst())
     }
+
+    /// The approximate memory of the tree, in bytes.
+    var bytes: Int {
+        guard !children.isEmpty else { return 0 }
+        return children.reduce(Self.tableBytes) { sum, child in
+            sum + Self.childBytes + ByteText.heapBytes(of: child.key.text) + child.value.bytes
+        }
+    }
+
+    /// The approximate memory of a table of children without its children, and of a child in it.
+    private static let (tableBytes, childBytes) = (96, 64)
 
     /// Returns the tree without the paths that others contain; nil if no path is left.
     ///
@@ -62,16 +75,36 @@ struct MaskNode: Sendable, Hashable {
         for (token, node) in sortedChildren { node.collect(into: &paths, from: tokens + [token]) }
     }
 
-    /// Adds the granted paths within a path; `rest` is the part of that path that is left.
-    func meet(_ rest: ArraySlice<String>, from tokens: [String], into paths: inout [JSONPointer]) {
-        if isWhole { return paths.append(JSONPointer(tokens: tokens + rest)) }
-        guard let token = rest.first else { return collect(into: &paths, from: tokens) }
-        if ByteText(token) == Self.any {
-            for (own, node) in sortedChildren { node.meet(rest.dropFirst(), from: tokens + [own], into: &paths) }
-        } else {
-            for node in Self.covering([self], token) {
-                node.meet(rest.dropFirst(), from: tokens + [token], into: &paths)
+    /// Visits the granted paths within a path, in any order, until the visitor returns false.
+    ///
+    /// `rest` is the part of the path that is left, and `tokens` is the way to this node.
+    ///
+    /// - Returns: False if the visitor has returned false.
+    func meet(
+        _ rest: ArraySlice<String>,
+        from tokens: inout [String],
+        visit: (_ path: [String]) -> Bool
+    ) -> Bool {
+        if isWhole { return visit(tokens + rest) }
+        guard let token = rest.first else {
+            return children.allSatisfy { $1.step($0.text, rest, from: &tokens, visit: visit) }
+        }
+        guard ByteText(token) == Self.any else {
+            return Self.covering([self], token).allSatisfy {
+                $0.step(token, rest.dropFirst(), from: &tokens, visit: visit)
             }
         }
+        return children.allSatisfy { $1.step($0.text, rest.dropFirst(), from: &tokens, visit: visit) }
+    }
+
+    private func step(
+        _ token: String,
+        _ rest: ArraySlice<String>,
+        from tokens: inout [String],
+        visit: (_ path: [String]) -> Bool
+    ) -> Bool {
+        tokens.append(token)
+        defer { tokens.removeLast() }
+        return meet(rest, from: &tokens, visit: visit)
     }
 }

@@ -79,6 +79,17 @@ public struct PathMask: Sendable, Hashable {
         return PathMask(paths + other.paths)
     }
 
+    /// Returns the part that is in any of the masks; the work is that of one union.
+    static func union(of masks: [PathMask]) -> PathMask {
+        let masks = masks.filter { !$0.isNone }
+        if masks.contains(where: \.isAll) { return .all }
+        guard masks.count > 1 else { return masks.first ?? .none }
+        return PathMask(masks.lazy.flatMap(\.paths))
+    }
+
+    /// The approximate memory of the mask, in bytes.
+    var bytes: Int { root.bytes }
+
     /// Returns the part that is in both masks.
     public func intersection(_ other: PathMask) -> PathMask {
         if isAll || other.isNone { return other }
@@ -97,7 +108,11 @@ public struct PathMask: Sendable, Hashable {
     /// The granted paths within a path; a token `*` of the path stands for any one token.
     func parts(of path: JSONPointer) -> [JSONPointer] {
         var parts: [JSONPointer] = []
-        root.meet(path.tokens[...], from: [], into: &parts)
+        var tokens: [String] = []
+        _ = root.meet(path.tokens[...], from: &tokens) { part in
+            parts.append(JSONPointer(tokens: part))
+            return true
+        }
         return parts
     }
 }

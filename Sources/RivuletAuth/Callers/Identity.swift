@@ -14,6 +14,11 @@ package final class Identity: Sendable {
     package let authenticator: UInt64
     /// The keys that verified the credential; nil for an anonymous caller.
     let verifier: KeyFingerprint?
+    /// The approximate memory of the grants that no other identity shares, in bytes.
+    ///
+    /// Grants of the policy without variables are shared. Those of a token are counted twice: as they were read, and
+    /// as they are used.
+    package let grantBytes: Int
 
     /// Binds the grants to the caller.
     package init(
@@ -29,11 +34,12 @@ package final class Identity: Sendable {
         self.caller = caller.with(isOperator: grants.allows(.operate, app: nil))
         self.grants = grants
         self.sources = sources
+        grantBytes = grants.ownBytes + (principal?.grants ?? []).reduce(0) { $0 + 2 * $1.boundBytes }
     }
 
     /// Creates an identity with other grants, for a server without credentials.
     package init(caller: Caller, grants: CallerGrants) {
-        (principal, sources, authenticator, verifier) = (nil, [], 0, nil)
+        (principal, sources, authenticator, verifier, grantBytes) = (nil, [], 0, nil, 0)
         self.caller = caller.with(isOperator: grants.allows(.operate, app: nil))
         self.grants = grants
     }

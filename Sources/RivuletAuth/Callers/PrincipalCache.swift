@@ -92,9 +92,10 @@ package struct PrincipalCache {
 
     /// Keeps the identity of a verified credential.
     ///
-    /// Nothing is kept if a revocation or a reload came since the look-up, because the identity may be outdated.
+    /// Nothing is kept if a revocation or a reload came since the look-up, because the identity may be outdated, and if
+    /// the identity alone is larger than the cache.
     package mutating func insert(_ identity: Identity, of credential: [UInt8], found: Generation) {
-        let bytes = Self.bytes(of: credential)
+        let bytes = Self.bytes(of: identity, credential)
         guard found == generation, bytes <= bytesMax else { return }
         let entry = Entry(credential: SHA256.hash(data: credential), identity: identity, bytes: bytes, isUsed: false)
         if let position = positions[entry.credential] { remove(at: position) }
@@ -149,8 +150,12 @@ package struct PrincipalCache {
         (refusals, refused, nextRefused) = ([:], [], 0)
     }
 
-    /// The approximate memory of an identity: claims and grants are several times as large as their text.
-    private static func bytes(of credential: [UInt8]) -> Int { 1_024 + 8 * credential.count }
+    /// The approximate memory of an identity: claims are several times as large as their text.
+    ///
+    /// A policy with variables is bound to each caller, so its part does not depend on the credential's size.
+    private static func bytes(of identity: Identity, _ credential: [UInt8]) -> Int {
+        1_024 + 8 * credential.count + identity.grantBytes
+    }
 
     /// Removes the next entry that was not used since the hand passed it.
     ///

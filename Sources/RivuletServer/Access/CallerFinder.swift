@@ -242,13 +242,17 @@ struct CallerGeneration: Equatable, Sendable {
 private struct CredentialMemo {
     /// The most bytes of a header that is kept; a longer one is found by its hash.
     static let bytesMax = 1_024
+    /// The most bytes of an identity's own grants that is kept, because this table does not count its memory.
+    static let grantBytesMax = 65_536
 
     private let header: [UInt8]
     let identity: Identity
 
-    /// Keeps the header of a request; nil for a longer one.
+    /// Keeps the header of a request; nil for a longer one, and for a large identity, which the cache alone keeps.
     init?(_ request: HTTPRequest, _ identity: Identity) {
-        guard let header = request.headers.bytes(of: "authorization"), header.count <= Self.bytesMax else { return nil }
+        guard let header = request.headers.bytes(of: "authorization"), header.count <= Self.bytesMax,
+            identity.grantBytes <= Self.grantBytesMax
+        else { return nil }
         (self.header, self.identity) = (Array(header), identity)
     }
 
@@ -266,10 +270,10 @@ extension CredentialRefusal {
         default: false
         }
     }
-}
 
     /// The URL of the key set that does not have the key of a token; nil for a file, and for another refusal.
     fileprivate var keySet: String? {
         guard case .keyID(_, let url) = self else { return nil }
         return url
     }
+}

@@ -5,6 +5,9 @@ import RivuletJSON
 import RivuletSessions
 
 extension Permit {
+    /// The most granted paths within the paths of a stream, of which some may be within others.
+    private static let partsMax = 256
+
     /// Returns the mask of a read.
     ///
     /// - Throws: 401 or 403 if the caller may not read any part of the value at the path.
@@ -42,9 +45,10 @@ extension Permit {
         pathsMax: Int
     ) throws(Problem) -> (topic: StreamTopic, isMasked: Bool) {
         guard case .limited(let permit) = self, asked.view == nil else { return (asked, false) }
-        guard permit.access.allows(.read), let (paths, isNarrowed) = permit.access.reads.narrow(asked.paths) else {
-            throw denied(.read, key)
-        }
+        let partsMax = max(pathsMax, Self.partsMax)
+        guard permit.access.allows(.read),
+            let (paths, isNarrowed) = permit.access.reads.narrow(asked.paths, partsMax: partsMax)
+        else { throw denied(.read, key) }
         guard isNarrowed else { return (asked, false) }
         guard asked.format == .changes || (paths.count == 1 && !paths[0].tokens.contains("*")) else {
             throw denied(.read, key)
@@ -52,7 +56,7 @@ extension Permit {
         guard paths.count <= pathsMax else {
             throw Problem(
                 .invalidQuery,
-                "the grants make \(paths.count) paths of these, and a stream takes at most \(pathsMax); ask for narrower paths"
+                "the grants make over \(pathsMax) paths of these, and a stream takes at most \(pathsMax); ask for narrower paths"
             )
         }
         let topic = StreamTopic(

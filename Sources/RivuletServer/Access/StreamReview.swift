@@ -19,6 +19,8 @@ final class StreamReview {
     private var generation: UInt64
     /// The streams with credentials that the present keys have not verified.
     private var unverified: [ConnectionID] = []
+    /// The identities that the pass has replaced.
+    private var renewedIdentities = RenewedIdentities()
 
     init(_ core: LoopCore, _ connections: ConnectionDriver, _ streams: StreamDriver) {
         (self.core, self.connections, self.streams) = (core, connections, streams)
@@ -72,13 +74,13 @@ final class StreamReview {
     }
 
     private func continueReloadPass(_ authentication: Authentication) {
-        let ids = reloadPass.next { streams.ids }
+        let ids = reloadPass.next(atMost: renewedIdentities.streamsPerStep) { streams.ids }
         let (authenticator, _) = authentication.snapshot
         for id in ids {
             guard let connection = connections[id], let stream = connection.stream,
                 let credential = stream.facts.credential, credential.identity.authenticator != authenticator.number
             else { continue }
-            guard let identity = authenticator.identify(again: credential.identity) else {
+            guard let identity = renewedIdentities.identity(again: credential.identity, by: authenticator) else {
                 unverified.append(id)
                 continue
             }
@@ -86,10 +88,12 @@ final class StreamReview {
                 credential.decide(as: identity, now: core.loop.nowMilliseconds)
             }
         }
+        renewedIdentities.endStep()
         guard ids.isEmpty, !reloadPass.isDue else {
             core.loop.schedule(after: .milliseconds(1)) { [self] in continueReloadPass(authentication) }
             return
         }
+        renewedIdentities = RenewedIdentities()
         // Their clients come back and send their credentials again.
         streams.endInTurn(exchange(&unverified, with: []), because: .expired)
     }

@@ -21,16 +21,19 @@ struct StreamPass {
         return isDue
     }
 
-    /// Returns the streams of the next step; an empty step ends the pass.
+    /// Returns the streams of the next step, at most `count`; an empty step ends the pass.
     ///
     /// The first step of a pass takes all present `streams`.
-    mutating func next(of streams: () -> [ConnectionID]) -> ArraySlice<ConnectionID> {
+    mutating func next(
+        atMost count: Int = streamsPerStepMax,
+        of streams: () -> [ConnectionID]
+    ) -> ArraySlice<ConnectionID> {
         if isDue { (rest, isOutdated) = (streams()[...], false) }
         guard let rest, !rest.isEmpty else {
             self.rest = nil
             return []
         }
-        self.rest = rest.dropFirst(Self.streamsPerStepMax)
-        return rest.prefix(Self.streamsPerStepMax)
+        self.rest = rest.dropFirst(count)
+        return rest.prefix(count)
     }
 }

@@ -110,6 +110,16 @@ import Testing
         }
     }
 
+    @Test func `a grant without variables is bound once, and one with a variable is memory of its caller`() throws {
+        let prefix = #"{"actions":["read"],"app":"a","#
+        #expect(try Self.grants(prefix + #""sessions":["s*"],"paths":["/p/*/t"]}"#).ownBytes == 0)
+        func own(_ members: String) throws -> Int { try Self.grants(prefix + members + "}").ownBytes }
+        let (one, two) = (try own(#""sessions":["${me}"]"#), try own(#""sessions":["${me}","${me}-long"]"#))
+        #expect(one > 0 && two > one)
+        #expect(try own(#""sessions":["s"],"paths":["/p/${sub}/t"]"#) > 0)
+        #expect(try own(#""stores":["s"],"items":["${claim.x}"]"#) > 0)
+    }
+
     @Test func `a list of paths without a value is no whole state`() throws {
         let text = #"{"actions":["read","history"],"app":"a","sessions":["s"],"paths":["/p/${sub}"]}"#
         let access = try Self.grants(text, caller: .anonymous).access(to: "s", of: "a")

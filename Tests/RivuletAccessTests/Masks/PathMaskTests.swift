@@ -86,6 +86,19 @@ import Testing
         #expect(narrowed.isNarrowed == isNarrowed)
     }
 
+    @Test func `the work ends at more granted paths than a stream could have`() throws {
+        let mask = PathMask((0..<2_048).map { JSONPointer(tokens: ["p", "\($0)", "t"]) })
+        let requested = try ["/p", "/*/*/t", "/p/*/t"].map(Self.path)
+        #expect(mask.narrow(requested, partsMax: 64)?.paths.count == 65)
+        #expect(mask.narrow(requested, partsMax: 2_047)?.paths.count == 2_048)
+        #expect(mask.narrow(requested, partsMax: 2_048)?.paths == mask.paths)
+        // A part within two requested paths counts once.
+        let nested = try Self.mask(["/*/a", "/b/*/c"])
+        let all = try [Self.path("/b/*"), Self.path("/*/*/c")]
+        #expect(nested.narrow(all, partsMax: 4)?.paths.map(\.description) == ["/*/a/c", "/b/*/c", "/b/a"])
+        #expect(nested.narrow(all, partsMax: 2)?.paths.count == 3)
+    }
+
     @Test func `a request beside the mask has no paths at all`() throws {
         #expect(try Self.mask(["/p"]).narrow([Self.path("/q"), Self.path("/pp")]) == nil)
         #expect(PathMask.none.narrow([]) == nil)

@@ -180,6 +180,31 @@ extension PrincipalCache {
         #expect(cache.bytes == 0)
     }
 
+    @Test func `grants that a policy binds to a caller take memory too`() throws {
+        let sessions = (0..<64).map { #""${me}-\#($0)""# }.joined(separator: ",")
+        let own = try Grant(JSONValue(parsing: #"{"actions":["read"],"app":"a","sessions":[\#(sessions)]}"#))
+        let shared = try Grant(JSONValue(parsing: #"{"actions":["read"],"app":"a","sessions":["a","b","c"]}"#))
+        func bytes(_ grants: [Grant], of token: [Grant] = []) -> Int {
+            let principal = Principal(
+                subject: "s",
+                issuer: nil,
+                credential: .token(id: nil, keyID: nil),
+                issuedAt: nil,
+                expires: nil,
+                grants: token,
+                claims: .object([])
+            )
+            var cache = PrincipalCache()
+            cache.insert(Identity(principal, Caller(subject: "s", me: "m"), token + grants), of: [])
+            return cache.bytes
+        }
+        #expect(bytes([shared]) == bytes([]) && bytes([shared], of: [shared]) > bytes([]))
+        #expect((6_000...12_000).contains(bytes([own]) - bytes([])))
+        var cache = PrincipalCache(bytesMax: 4_000)
+        cache.insert(Identity(Self.principal("a"), Caller(subject: "a", me: "m"), [own]), of: Self.token(1))
+        #expect(cache.count == 0)
+    }
+
     @Test func `a refused token is known for a minute, with its reason`() {
         var cache = PrincipalCache(capacity: 4)
         cache.insert(.signature, of: Self.token(1), found: cache.generation, at: 100)
