@@ -1,17 +1,15 @@
 /// The reason that a ticket does not open its stream.
 package enum TicketFault: Error, CaseIterable {
-    case unknown, reloaded, late, over, target, spent, position
+    case unknown, reloaded, late, target, spent
 
     /// The text for the log.
     var text: String {
         switch self {
         case .unknown: "The ticket is unknown here: it is mistyped, too old, or of an earlier start of the server."
         case .reloaded: "The ticket is from before the keys or permissions were read again."
-        case .late: "The ticket was not opened in time."
-        case .over: "The ticket's caller has a credential that has expired."
+        case .late: "The ticket was not opened in time, or its caller's credential has expired."
         case .target: "The ticket is for another stream, or for other parameters."
-        case .spent: "The ticket was opened before, and this request has no Last-Event-ID."
-        case .position: "The Last-Event-ID is not a position that the ticket's stream has reached."
+        case .spent: "The ticket was opened before. Each stream needs a ticket of its own."
         }
     }
 }

@@ -103,9 +103,8 @@ final class CallerFinder {
         on connection: ClientConnection
     ) throws(Problem) -> Identity {
         refresh()
-        let cursor = AnswerCoding.plainCursor(request.lastEventID).flatMap { Cursor($0) }
         do throws(CredentialRefusal) {
-            let opening = try authentication.tickets.open(ticket, for: target, at: cursor, generation: generation.keys)
+            let opening = try authentication.tickets.open(ticket, for: target, generation: generation.keys)
             if let principal = opening.identity.principal, revocations.covers(principal) { throw .revoked }
             connection.amendRequest { $0.opening = opening }
             didVerify(on: connection)

@@ -50,7 +50,7 @@ struct ChangesEndpoint {
             return server.streams.answerFull(exchange.connection)
         }
         server.begin(permit, asked: isMasked ? asked : nil, exchange)
-        server.subscribe(
+        server.streams.subscribe(
             StreamSubscription(
                 stream: StreamID(exchange),
                 source: .session(key, topic),
@@ -58,8 +58,7 @@ struct ChangesEndpoint {
                 resumesAll: resumesAll,
                 isMasked: isMasked,
                 isCompressed: server.connections[exchange.connection]?.takesGzip ?? false
-            ),
-            exchange
+            )
         )
     }
 
@@ -83,13 +82,12 @@ struct ChangesEndpoint {
             return server.streams.answerFull(exchange.connection)
         }
         server.begin(permit, asked: nil, exchange)
-        server.subscribe(
+        server.streams.subscribe(
             StreamSubscription(
                 stream: StreamID(exchange),
                 source: .shared(key),
                 resume: request.lastEventID ?? query["cursor"]
-            ),
-            exchange
+            )
         )
     }
 

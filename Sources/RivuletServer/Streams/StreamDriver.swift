@@ -29,8 +29,6 @@ final class StreamDriver {
     private let core: LoopCore
     private let connections: ConnectionDriver
     private var table: StreamTable
-    /// The streams that tickets have opened.
-    private var tickets: TicketStreams
     /// Makes the bytes of the events.
     private let coder: StreamCoder
     private let writer: StreamWriter
@@ -45,7 +43,6 @@ final class StreamDriver {
         self.core = core
         self.connections = connections
         self.table = StreamTable(of: table)
-        tickets = TicketStreams(of: core.context.authentication?.tickets)
         coder = StreamCoder(core.context.heldBytes)
         writer = StreamWriter(core, connections, coder)
         let interval = core.context.options.limits.heartbeatInterval.milliseconds
@@ -99,13 +96,11 @@ final class StreamDriver {
                 disown(join)
                 return writer.answerBye(connection, .limit)
             }
-            let opening = connection.request?.opening
             guard let begun = writer.begin(connection, named: name, facts) else {
                 context.addresses.leave(owner(connection))
                 return disown(join)
             }
             context.streams.add(1, ordering: .relaxed)
-            tickets.didBegin(join.stream, by: opening)
             head = begun
             count(join)
         }
@@ -426,12 +421,6 @@ final class StreamDriver {
         )
     }
 
-    /// The position of a stream that a ticket has opened; nil if the stream has ended.
-    func position(of stream: StreamID, openedBy ticket: TicketID) -> Cursor? {
-        guard tickets[stream] == ticket, let connection = connections[stream.connectionID] else { return nil }
-        return connection.stream.flatMap { Cursor($0.cursor) }
-    }
-
     // MARK: - Ending
 
     /// Ends streams a few at a time over `drainSpread`, so that their clients do not all return in one moment.
@@ -472,7 +461,6 @@ final class StreamDriver {
     @discardableResult
     func forget(_ connection: ClientConnection, _ end: StreamEnd, isCounted: Bool = true) -> StreamTable.Leaver? {
         guard let leaver = table.remove(connection) else { return nil }
-        tickets.didEnd(StreamID(loop: core.index, connection.id), at: leaver.cursor)
         context.streams.subtract(1, ordering: .relaxed)
         context.addresses.leave(owner(connection))
         core.counters.streamClosed(StreamKind(leaver.source), end)

@@ -110,7 +110,6 @@ struct StreamTable {
         let source: StreamSource
         /// The group that it was a member of.
         let group: GroupID?
-        let cursor: String
         /// The end of its body, before the connection closes.
         let trailer: [UInt8]
     }
@@ -234,11 +233,11 @@ struct StreamTable {
         count -= 1
         stream.settleTally()
         let (source, trailer) = (stream.group.source, stream.tallies?.sent.trailer ?? [])
-        if let outside = stream.outside {
-            return Leaver(source: source, group: nil, cursor: outside.cursor, trailer: trailer)
+        guard stream.outside == nil else {
+            return Leaver(source: source, group: nil, trailer: trailer)
         }
-        let cursor = takeOut(stream)
-        return Leaver(source: source, group: stream.group.key.id, cursor: cursor, trailer: trailer)
+        _ = takeOut(stream)
+        return Leaver(source: source, group: stream.group.key.id, trailer: trailer)
     }
 
     /// Takes a stream out of its group, and keeps its cursor; nil if it is in no group.
@@ -247,7 +246,7 @@ struct StreamTable {
         stream.settleTally()
         let cursor = takeOut(stream)
         stream.outside = OpenStream.Outside(state, at: cursor)
-        return Leaver(source: stream.group.source, group: stream.group.key.id, cursor: cursor, trailer: [])
+        return Leaver(source: stream.group.source, group: stream.group.key.id, trailer: [])
     }
 
     /// Moves a stream to another source; the stream is in no group until the new source adds it to a group.

@@ -96,28 +96,3 @@ private struct TicketRequest {
         }
     }
 }
-
-extension ServerLoop {
-    /// Subscribes a request to its stream.
-    ///
-    /// A ticket that opens again may have its stream open still, because the server has not seen its end. The loop of
-    /// that stream then says how far it came.
-    func subscribe(_ subscription: StreamSubscription, _ exchange: Exchange) {
-        guard let opening = connections[exchange.connection]?.request?.opening, let again = opening.again else {
-            return streams.subscribe(subscription)
-        }
-        onLoop(again.stream.loop, for: exchange) { other in
-            let position = other.streams.position(of: again.stream, openedBy: opening.id)
-            other.core.tell(exchange.loop) { server in
-                let tickets = server.context.authentication?.tickets
-                let isReached =
-                    position.map { again.cursor.isReached(by: $0) }
-                    ?? tickets?.opensAgain(opening.id, at: again.cursor) ?? false
-                guard isReached else {
-                    return server.send(Response(server.core.refuse(.ticket(.position))), to: exchange)
-                }
-                server.streams.subscribe(subscription)
-            }
-        }
-    }
-}

@@ -1,11 +1,10 @@
 import RivuletAuth
-import RivuletSessions
 
 /// The tickets of all streams, with their callers and their targets.
 ///
 /// The value has no clock: times are in milliseconds since 1970. The first opening of a ticket spends it,
 /// unless no stream begins, and the client is to come back.
-/// A spent ticket opens again only for a reader that knows a position of its stream.
+/// A spent ticket opens nothing, because logs keep URLs, and no position of a stream is a secret.
 struct TicketTable {
     /// The most tickets of all callers; a full table forgets the oldest eighth.
     static let ticketsMax = 65_536
@@ -13,8 +12,6 @@ struct TicketTable {
     static let ticketsPerCallerMax = 64
     /// The time in which a ticket must be opened, in milliseconds.
     static let openingTimeMax: Int64 = 30_000
-    /// The longest life of a ticket of a credential without an end, in milliseconds.
-    static let lifeMax: Int64 = 86_400_000
 
     private struct Ticket {
         let caller: String
@@ -23,14 +20,9 @@ struct TicketTable {
         let target: TicketTarget
         let number: UInt64
         let opensBy: Int64
-        let ends: Int64
         var isSpent = false
-        /// The stream that it carries; nil while it carries none.
-        var stream: StreamID?
-        /// The position at which its last stream ended; nil before.
-        var end: Cursor?
 
-        func isOver(at now: Int64) -> Bool { now >= (isSpent ? ends : opensBy) }
+        func isOver(at now: Int64) -> Bool { isSpent || now >= opensBy }
     }
 
     private let ticketsMax: Int
@@ -59,8 +51,7 @@ struct TicketTable {
     ) -> Int64 {
         if tickets.count >= ticketsMax { makeRoom(now: now) }
         makeRoom(of: me, now: now)
-        let ends = min(identity.principal?.expires.map { Int64($0) * 1_000 } ?? .max, now + Self.lifeMax)
-        let opensBy = min(now + Self.openingTimeMax, ends)
+        let opensBy = min(now + Self.openingTimeMax, identity.principal?.expires.map { Int64($0) * 1_000 } ?? .max)
         lastNumber += 1
         tickets[id] = Ticket(
             caller: me,
@@ -68,8 +59,7 @@ struct TicketTable {
             generation: generation,
             target: target,
             number: lastNumber,
-            opensBy: opensBy,
-            ends: ends
+            opensBy: opensBy
         )
         callers[me, default: []].append(id)
         return opensBy
@@ -105,78 +95,31 @@ struct TicketTable {
     /// - Parameters:
     ///   - id: The ticket.
     ///   - target: The target of the request.
-    ///   - cursor: The position in the request's `Last-Event-ID`; nil if it has none.
     ///   - generation: The present generation of the keys.
     ///   - now: The time.
-    /// - Returns: The opening; its position is still to be checked if it has a stream.
+    /// - Returns: The opening, with the caller of the ticket.
     /// - Throws: the reason that the ticket does not fit.
     mutating func open(
         _ id: TicketID,
         for target: TicketTarget,
-        at cursor: Cursor?,
         generation: UInt64,
         now: Int64
     ) throws(TicketFault) -> TicketOpening {
         guard let ticket = tickets[id] else { throw .unknown }
         guard ticket.target == target else { throw .target }
         guard ticket.generation == generation else { throw .reloaded }
-        guard now < ticket.ends else { throw .over }
-        guard ticket.isSpent else {
-            guard now < ticket.opensBy else { throw .late }
-            tickets[id]?.isSpent = true
-            return TicketOpening(id: id, identity: ticket.identity, again: nil, isFirst: true)
-        }
-        guard let cursor else { throw .spent }
-        if let stream = ticket.stream {
-            return TicketOpening(id: id, identity: ticket.identity, again: .init(stream: stream, cursor: cursor))
-        }
-        guard cursor.isReached(by: ticket.end) else { throw .position }
-        return TicketOpening(id: id, identity: ticket.identity, again: nil)
+        guard !ticket.isSpent else { throw .spent }
+        guard now < ticket.opensBy else { throw .late }
+        tickets[id]?.isSpent = true
+        return TicketOpening(id: id, identity: ticket.identity)
     }
 
     /// Takes back an opening after which no stream has begun; the ticket then opens again until its time for that.
-    mutating func giveBack(_ opening: TicketOpening) {
-        if opening.isFirst { tickets[opening.id]?.isSpent = false }
-    }
-
-    /// True if the ticket opens again at this position, when its stream has ended meanwhile.
-    func opensAgain(_ id: TicketID, at cursor: Cursor) -> Bool { cursor.isReached(by: tickets[id]?.end) }
-
-    // MARK: - Streams
-
-    /// Records the stream that a ticket has opened.
-    mutating func streamDidBegin(_ stream: StreamID, of id: TicketID) { tickets[id]?.stream = stream }
-
-    /// Records the position at which a ticket's stream ended.
-    mutating func streamDidEnd(_ stream: StreamID, of id: TicketID, at cursor: Cursor?) {
-        guard var ticket = tickets[id] else { return }
-        if ticket.stream == stream { ticket.stream = nil }
-        // An earlier stream of the ticket may end after a later one.
-        if let cursor, !cursor.isReached(by: ticket.end) { ticket.end = cursor }
-        tickets[id] = ticket
-    }
+    mutating func giveBack(_ opening: TicketOpening) { tickets[opening.id]?.isSpent = false }
 }
 
 /// A ticket that opens a stream.
 struct TicketOpening: Sendable {
-    /// An opening of a ticket with a stream that may be open still, so that its position is known to its loop only.
-    struct Again: Sendable {
-        let stream: StreamID
-        let cursor: Cursor
-    }
-
     let id: TicketID
     let identity: Identity
-    let again: Again?
-    /// True if it has spent the ticket.
-    var isFirst = false
-}
-
-extension Cursor {
-    /// True if a reader at the other position has been at this one: the same history, and not beyond.
-    func isReached(by other: Cursor?) -> Bool {
-        guard let other, epoch == other.epoch else { return false }
-        guard incarnation == other.incarnation else { return position.version <= other.position.version }
-        return position <= other.position
-    }
 }

@@ -159,14 +159,21 @@ def forwarding(server):
 
 FOLLOW = """(async ([stream, token]) => {
     const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
-    const answer = await fetch("/v1/tickets", { method: "POST", headers, body: JSON.stringify({ stream }) });
     window.seen = [];
-    window.source = new EventSource(`${stream}&ticket=${(await answer.json()).ticket}`);
-    for (const name of ["snapshot", "change", "reset"]) source.addEventListener(name, () => seen.push(name));
+    const open = async (cursor) => {
+        const target = cursor ? `${stream}&cursor=${cursor}` : stream;
+        const answer = await fetch("/v1/tickets", { method: "POST", headers, body: JSON.stringify({ stream: target }) });
+        window.source = new EventSource(`${target}&ticket=${(await answer.json()).ticket}`);
+        for (const name of ["snapshot", "change", "reset"]) {
+            source.addEventListener(name, (event) => { cursor = event.lastEventId; seen.push(name); });
+        }
+        source.onerror = () => { if (source.readyState === EventSource.CLOSED) open(cursor); };
+    };
+    await open();
 })(values); }"""
 
 
-def test_an_event_source_comes_back_with_its_ticket_after_a_loss_of_the_network(server, issuer, visit):
+def test_a_page_comes_back_with_another_ticket_after_a_loss_of_the_network(server, issuer, visit):
     bearer = issuer.bearer("dora")
     with forwarding(server) as (port, cut):
         page = visit(f"http://127.0.0.1:{port}/healthz")
@@ -175,5 +182,7 @@ def test_an_event_source_comes_back_with_its_ticket_after_a_loss_of_the_network(
         cut()
         page.wait_for_function("source.readyState !== EventSource.OPEN")
         assert server.request("POST", EVENTS, "increment", bearer).status == 200
+        # The first EventSource gets 401 for its spent ticket.
         page.wait_for_function("seen.length === 2")
         assert page.evaluate("[source.readyState, ...seen]") == [1, "snapshot", "change"]
+        assert "reason=ticket" in server.log_text()

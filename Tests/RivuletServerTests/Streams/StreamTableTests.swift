@@ -40,7 +40,6 @@ import Testing
         streams.flush()
         streams.deliver([2], "c2")
         let leaver = streams.remove(1)
-        #expect(leaver?.cursor == "c1")
         #expect(leaver?.group == streams.group)
         #expect(streams.table.count == 1)
         #expect(streams.remove(1) == nil)

@@ -4,7 +4,6 @@ import RivuletAccess
 import RivuletAuth
 import RivuletHTTP
 import RivuletJSON
-import RivuletSessions
 import Testing
 
 @testable import RivuletServer
@@ -12,7 +11,6 @@ import Testing
 @Suite struct TicketTableTests {
     private static let target = TicketTarget(["v1", "a"], [])
     private let start: Int64 = 1_000_000
-    private let stream = StreamID(loop: 0, connection: 1)
 
     private func identity(expires: Int? = nil) -> Identity {
         let principal = Principal(
@@ -44,24 +42,17 @@ import Testing
         )
     }
 
-    /// The outcome of an opening: `opens`, `asks` for the position of the open stream, or the fault.
+    /// The outcome of an opening: `opens`, or the fault.
     private func open(
         _ name: String,
         in table: inout TicketTable,
         target: TicketTarget = target,
-        at cursor: String? = nil,
         generation: UInt64 = 3,
         after milliseconds: Int64 = 0
     ) -> String {
         do throws(TicketFault) {
-            let opening = try table.open(
-                TicketID(name),
-                for: target,
-                at: cursor.flatMap { Cursor($0) },
-                generation: generation,
-                now: start + milliseconds
-            )
-            return opening.again == nil ? "opens" : "asks"
+            _ = try table.open(TicketID(name), for: target, generation: generation, now: start + milliseconds)
+            return "opens"
         } catch {
             return "\(error)"
         }
@@ -89,70 +80,19 @@ import Testing
     @Test func `a ticket whose stream has not begun opens again in its time`() throws {
         var table = TicketTable()
         _ = insert("a", into: &table)
-        let first = try table.open(TicketID("a"), for: Self.target, at: nil, generation: 3, now: start)
+        let first = try table.open(TicketID("a"), for: Self.target, generation: 3, now: start)
         #expect(open("a", in: &table) == "spent")
         table.giveBack(first)
         #expect(open("a", in: &table, after: 30_000) == "late")
         #expect(open("a", in: &table, after: 29_999) == "opens")
-        table.streamDidEnd(stream, of: TicketID("a"), at: Cursor("abcdefgh.7"))
-        let position = Cursor("abcdefgh.7")
-        let again = try table.open(TicketID("a"), for: Self.target, at: position, generation: 3, now: start)
-        table.giveBack(again)
         #expect(open("a", in: &table) == "spent")
     }
 
     @Test func `its credential is the end of it`() {
         var table = TicketTable()
         #expect(insert("a", into: &table, expires: 1_010) == start + 10_000)
-        #expect(open("a", in: &table, after: 10_000) == "over")
+        #expect(open("a", in: &table, after: 10_000) == "late")
         #expect(open("a", in: &table, after: 9_999) == "opens")
-        table.streamDidEnd(stream, of: TicketID("a"), at: Cursor("abcdefgh.7"))
-        #expect(open("a", in: &table, at: "abcdefgh.7", after: 9_999) == "opens")
-        #expect(open("a", in: &table, at: "abcdefgh.7", after: 10_000) == "over")
-        _ = insert("key", into: &table)
-        #expect(open("key", in: &table) == "opens")
-        table.streamDidEnd(stream, of: TicketID("key"), at: Cursor("abcdefgh.7"))
-        #expect(open("key", in: &table, at: "abcdefgh.7", after: 86_399_999) == "opens")
-        #expect(open("key", in: &table, at: "abcdefgh.7", after: 86_400_000) == "over")
-    }
-
-    @Test(arguments: [
-        ("abcdefgh.7.aaaa-2", "opens"), ("abcdefgh.6.aaaa-9", "opens"), ("abcdefgh.7.bbbb-9", "opens"),
-        ("abcdefgh.7", "opens"), ("abcdefgh.0", "opens"), ("abcdefgh.7.aaaa-3", "position"),
-        ("abcdefgh.8.bbbb-0", "position"), ("abcdefgh.8", "position"), ("abcdefgx.7.aaaa-2", "position"),
-        ("nonsense", "spent"), (nil, "spent"),
-    ])
-    func `a spent ticket opens up to the position where its stream ended`(_ cursor: String?, _ outcome: String) {
-        var table = TicketTable()
-        _ = insert("a", into: &table)
-        #expect(open("a", in: &table) == "opens")
-        // No stream has begun, so the reader knows no position.
-        #expect(open("a", in: &table, at: "abcdefgh.0") == "position")
-        table.streamDidBegin(stream, of: TicketID("a"))
-        #expect(open("a", in: &table, at: "abcdefgh.99") == "asks")
-        #expect(!table.opensAgain(TicketID("a"), at: Cursor("abcdefgh.0") ?? .nowhere))
-        table.streamDidEnd(stream, of: TicketID("a"), at: Cursor("abcdefgh.7.aaaa-2"))
-        #expect(open("a", in: &table, at: cursor) == outcome)
-    }
-
-    @Test func `an earlier stream that ends later takes nothing back`() {
-        var table = TicketTable()
-        _ = insert("a", into: &table)
-        _ = open("a", in: &table)
-        let later = StreamID(loop: 1, connection: 1)
-        table.streamDidBegin(stream, of: TicketID("a"))
-        table.streamDidBegin(later, of: TicketID("a"))
-        table.streamDidEnd(stream, of: TicketID("a"), at: Cursor("abcdefgh.3"))
-        #expect(open("a", in: &table, at: "abcdefgh.1") == "asks")
-        table.streamDidEnd(later, of: TicketID("a"), at: Cursor("abcdefgh.9"))
-        table.streamDidEnd(stream, of: TicketID("a"), at: Cursor("abcdefgh.4"))
-        #expect(open("a", in: &table, at: "abcdefgh.9") == "opens")
-        // A session that was deleted has another history under its id.
-        table.streamDidEnd(later, of: TicketID("a"), at: Cursor("hgfedcba.1"))
-        #expect(open("a", in: &table, at: "hgfedcba.1") == "opens")
-        #expect(open("a", in: &table, at: "abcdefgh.1") == "position")
-        table.streamDidEnd(later, of: TicketID("a"), at: nil)
-        #expect(open("a", in: &table, at: "hgfedcba.1") == "opens")
     }
 
     @Test func `a caller's oldest ticket makes room, and those that are over go first`() {
@@ -163,10 +103,10 @@ import Testing
         #expect(table.count == TicketTable.ticketsPerCallerMax + 1)
         #expect(open("0", in: &table) == "unknown" && open("1", in: &table) == "opens")
         #expect(open("other", in: &table) == "opens" && open("next", in: &table) == "opens")
-        // All others were not opened in time.
+        // Of this caller, all others were opened or were not opened in time.
         _ = insert("late", into: &table, now: start + 30_000)
-        #expect(table.count == 4)
-        #expect(open("1", in: &table) == "spent")
+        #expect(table.count == 2)
+        #expect(open("1", in: &table) == "unknown" && open("other", in: &table) == "spent")
     }
 
     @Test func `a full table forgets what is over, and then the oldest eighth`() {
@@ -177,8 +117,8 @@ import Testing
         #expect(open("1", in: &table) == "unknown" && open("2", in: &table) == "opens")
         _ = insert("y", into: &table, me: "y")
         _ = insert("z", into: &table, me: "z", now: start + 30_000)
-        #expect(table.count == 2)
-        #expect(open("2", in: &table) == "spent")
+        #expect(table.count == 1)
+        #expect(open("2", in: &table) == "unknown")
     }
 
     @Test func `a target is its segments and all its parameters, byte for byte`() {
