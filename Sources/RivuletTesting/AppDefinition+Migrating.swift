@@ -25,7 +25,7 @@ extension AppDefinition {
     public func state(migrating document: JSONValue, from version: Int) throws -> State {
         var document = document
         let findings: MigrationFindings
-        do throws(MigrationFailure) {
+        do throws(MigrationError) {
             findings = try migrations.migrate(&document, from: version)
         } catch {
             throw MigrationTestError(description: "step \(error.version)→\(error.version + 1) failed: \(error.reason)")

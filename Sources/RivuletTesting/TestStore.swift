@@ -281,10 +281,10 @@ public final class TestStore<Definition: AppDefinition> {
             }
             driver?.begin(step.effects, chain: chain)
             return nil
-        } catch let refused as RefusedEvent {
+        } catch let refused as RejectedEventError {
             return refused.rejection.message
         } catch {
-            let failure = error as? ReducerFailure
+            let failure = error as? ReducerError
             fail("a reducer failed at \(failure?.eventName ?? Self.name(events)): \(failure?.error ?? error)")
             return "a reducer failed"
         }
@@ -362,7 +362,7 @@ public final class TestStore<Definition: AppDefinition> {
 // MARK: - Effects
 
 extension TestStore: EffectHost {
-    package func enqueue(_ event: Event, from source: EffectSource) -> EffectFault? {
+    package func enqueue(_ event: Event, from source: EffectSource) -> EffectError? {
         guard queue.count < limits.queuedDispatchesMax else { return .queueFull(limit: limits.queuedDispatchesMax) }
         queue.append((event, source))
         return nil
@@ -391,10 +391,10 @@ extension TestStore: EffectHost {
             taskExecutor: executor,
             limits: limits
         )
-        return EffectDriver(surroundings, host: self) { [weak self] fault, eventName in
+        return EffectDriver(surroundings, host: self) { [weak self] error, eventName in
             guard let self else { return }
-            if case .late = fault { return }
-            fail("the effect of \(eventName): \(fault)\(fault.error.map { ": \($0)" } ?? "")")
+            if case .late = error { return }
+            fail("the effect of \(eventName): \(error)\(error.error.map { ": \($0)" } ?? "")")
         }
     }
 }

@@ -20,7 +20,7 @@ import Testing
     @Test func `a rejection after a write restores the state and names the event`() {
         var state = engine.definition.defaultState
         let rejection = EventRejection("title must not be empty")
-        #expect(throws: RefusedEvent(index: 1, eventName: "rename", rejection: rejection)) {
+        #expect(throws: RejectedEventError(index: 1, eventName: "rename", rejection: rejection)) {
             try engine.apply([.add(1), .rename("")], to: &state)
         }
         #expect(state == engine.definition.defaultState)
@@ -115,11 +115,11 @@ import Testing
     @Test func `a reducer's error that is no rejection restores the state and names the event`() throws {
         let engine = EventEngine(ManyReducers())
         var state = engine.definition.defaultState
-        let failure = #expect(throws: ReducerFailure.self) { try engine.apply([.add(1), .add(13)], to: &state) }
+        let failure = #expect(throws: ReducerError.self) { try engine.apply([.add(1), .add(13)], to: &state) }
         #expect(failure?.eventName == "add")
         #expect(failure?.error is Broken)
         #expect(state == engine.definition.defaultState)
-        #expect(throws: RefusedEvent.self) { try engine.apply([.add(14)], to: &state) }
+        #expect(throws: RejectedEventError.self) { try engine.apply([.add(14)], to: &state) }
     }
 
     @Test func `a reducer's effect with another event type is a failure`() {
@@ -139,7 +139,7 @@ import Testing
             func reduce(into state: inout TallyApp.State, event: TallyEvent) {}
         }
         var state = Foreign().defaultState
-        #expect(throws: ReducerFailure.self) { try EventEngine(Foreign()).apply([.nothing], to: &state) }
+        #expect(throws: ReducerError.self) { try EventEngine(Foreign()).apply([.nothing], to: &state) }
     }
 
     @Test func `an event's JSON forms are also its Codable form`() throws {

@@ -9,7 +9,7 @@ enum LoopEvent: Equatable, Sendable {
     case ended(ConnectionID)
     case drained(ConnectionID)
     case closed(ConnectionID, CloseReason)
-    case refused(AcceptFailure)
+    case refused(AcceptError)
 }
 
 /// A delegate that records every event, and that reacts to bytes and ends as the test specifies.
@@ -51,5 +51,5 @@ final class RecordingDelegate: LoopDelegate {
         return false
     }
 
-    func loopDidRefuseConnection(_ cause: AcceptFailure) { events.put(.refused(cause)) }
+    func loopDidRefuseConnection(_ error: AcceptError) { events.put(.refused(error)) }
 }

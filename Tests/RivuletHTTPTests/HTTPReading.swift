@@ -9,7 +9,7 @@ struct HTTPReading: Equatable {
     ///
     /// A request that is refused at its head is "refused /a", followed by " close" if that ends the connection.
     var requests: [String] = []
-    var refusal: HTTPRefusal?
+    var refusal: HTTPError?
     var isClosed = false
 
     /// The result of reading `text`, which must be the same for all cuts: whole, and in pieces of 1, 7 and 64 bytes.

@@ -58,7 +58,7 @@ import Testing
             let text = "GET /a?b HTTP/1.1\r\nHost: x\r\n" + lines.map { "Traceparent: \($0)\r\n" }.joined() + "\r\n"
             let bytes = Array(text.utf8)
             guard case .request(let request) = connection.receive(bytes.span, limits: HTTPLimits()) else {
-                throw HTTPRefusal.malformed("no request")
+                throw HTTPError.malformed("no request")
             }
             return request.headers
         }

@@ -99,5 +99,5 @@ final class SilentSink: StreamSink {
 
     func deliver(_ event: StreamEvent, to group: GroupID, loops: [Int]) {}
     func end(_ group: GroupID, because reason: StreamEvent.ByeReason, loops: [Int]) {}
-    func refuse(_ stream: StreamID, with refusal: StreamRefusal) {}
+    func refuse(_ stream: StreamID, with error: SessionStreamError) {}
 }

@@ -10,7 +10,7 @@ extension Grant {
     ]
 
     /// Reads a grant; only the grants of a token have a type.
-    package init(_ value: JSONValue, isTyped: Bool = false) throws(GrantFault) {
+    package init(_ value: JSONValue, isTyped: Bool = false) throws(GrantError) {
         guard let members = value.members else { throw .notObject }
         for member in members where !Self.members.contains(where: { $0.hasSameBytes(as: member.name) }) {
             guard isTyped, member.name.hasSameBytes(as: "type") else { throw .unknownMember(member.name) }
@@ -34,7 +34,7 @@ extension Grant {
     }
 
     /// Checks that each member adds something.
-    private func checkUse() throws(GrantFault) {
+    private func checkUse() throws(GrantError) {
         let isShared = !stores.isEmpty || !values.isEmpty
         if hasEveryAction {
             guard isShared || !sessions.isEmpty else {
@@ -49,7 +49,7 @@ extension Grant {
     /// True if `"*"` stands for the actions, of which some have no use in most grants.
     private var hasEveryAction: Bool { actions.isSuperset(of: Action.allCases.filter { $0 != .operate }) }
 
-    private func checkActions(isShared: Bool) throws(GrantFault) {
+    private func checkActions(isShared: Bool) throws(GrantError) {
         for action in Action.allCases where actions.contains(action) && action.isOfSessionsAlone && sessions.isEmpty {
             throw .grantsNothing("\"\(action.rawValue)\" needs \"sessions\"")
         }
@@ -59,7 +59,7 @@ extension Grant {
         if actions.contains(.write), !isShared { throw .grantsNothing("\"write\" needs \"stores\" or \"values\"") }
     }
 
-    private func checkMembers(isShared: Bool) throws(GrantFault) {
+    private func checkMembers(isShared: Bool) throws(GrantError) {
         if actions.contains(.operate), let app, !app.hasSameBytes(as: Self.everyName) {
             throw .grantsNothing("\"operate\" is for all apps: give it a grant of its own, without \"app\"")
         }
@@ -77,7 +77,7 @@ extension Grant {
         if events != nil, !actions.contains(.dispatch) { throw .grantsNothing("\"events\" needs \"dispatch\"") }
     }
 
-    private static func actions(of value: JSONValue) throws(GrantFault) -> Set<Action> {
+    private static func actions(of value: JSONValue) throws(GrantError) -> Set<Action> {
         guard let names = try texts("actions", of: value) else {
             throw .member("actions", needs: "an array of 1 to \(valuesMax) strings")
         }
@@ -94,7 +94,7 @@ extension Grant {
         return actions
     }
 
-    private static func app(of value: JSONValue, isNeeded: Bool) throws(GrantFault) -> String? {
+    private static func app(of value: JSONValue, isNeeded: Bool) throws(GrantError) -> String? {
         guard let member = value["app"] else {
             guard !isNeeded else { throw .member("app", needs: "the name of an app, or *,") }
             return nil
@@ -107,7 +107,7 @@ extension Grant {
         return name
     }
 
-    private static func patterns(_ name: String, of value: JSONValue) throws(GrantFault) -> [GrantPattern]? {
+    private static func patterns(_ name: String, of value: JSONValue) throws(GrantError) -> [GrantPattern]? {
         guard let texts = try texts(name, of: value) else { return nil }
         var patterns: [GrantPattern] = []
         for text in texts { patterns.append(try GrantPattern(name: text)) }
@@ -115,7 +115,7 @@ extension Grant {
     }
 
     /// Names without patterns and variables, or one `*`.
-    private static func names(_ name: String, of value: JSONValue) throws(GrantFault) -> [String]? {
+    private static func names(_ name: String, of value: JSONValue) throws(GrantError) -> [String]? {
         let names = try texts(name, of: value)
         for text in names ?? [] where !text.hasSameBytes(as: everyName) {
             guard !text.utf8.contains(UInt8(ascii: "*")), !text.utf8.contains(UInt8(ascii: "$")) else {
@@ -129,7 +129,7 @@ extension Grant {
         _ name: String,
         of value: JSONValue,
         bytesMin: Int = 1
-    ) throws(GrantFault) -> [String]? {
+    ) throws(GrantError) -> [String]? {
         guard let member = value[name] else { return nil }
         let texts = member.elements?.compactMap(\.stringValue) ?? []
         guard (1...valuesMax).contains(texts.count), texts.count == member.elements?.count,

@@ -57,8 +57,8 @@ package struct Grant: Sendable {
     }
 }
 
-/// The reason that a grant is refused; the description is the end of a line and contains the fix.
-package enum GrantFault: Error, Hashable, CustomStringConvertible {
+/// The error of a grant that is refused; the description is the end of a line and contains the fix.
+package enum GrantError: Error, Hashable, CustomStringConvertible {
     case notObject
     case unknownMember(String)
     case unknownAction(String)

@@ -8,7 +8,7 @@ package struct GrantPath: Sendable, Hashable, CustomStringConvertible {
     /// The JSON Pointer as it was read.
     package let description: String
 
-    init(_ text: String) throws(GrantFault) {
+    init(_ text: String) throws(GrantError) {
         guard text.isEmpty || text.utf8.first == UInt8(ascii: "/") else {
             throw .member("paths", needs: "key paths that begin with /")
         }

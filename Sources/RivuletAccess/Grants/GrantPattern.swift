@@ -33,7 +33,7 @@ package struct GrantPattern: Sendable, Hashable, CustomStringConvertible {
     package func hash(into hasher: inout Hasher) { hasher.combine(parts) }
 
     /// Reads the pattern of a session's id or of an item's id.
-    init(name: String) throws(GrantFault) {
+    init(name: String) throws(GrantError) {
         parts = try Self.parts(of: name, in: name)
         description = name
     }
@@ -41,7 +41,7 @@ package struct GrantPattern: Sendable, Hashable, CustomStringConvertible {
     /// Reads one token of a path, without escapes.
     ///
     /// A token with a `*` is nothing else.
-    init(token: String, of path: String) throws(GrantFault) {
+    init(token: String, of path: String) throws(GrantError) {
         parts = try Self.parts(of: token, in: path)
         guard parts.count < 2 || !parts.contains(.star) else { throw .star(path) }
         description = token
@@ -97,7 +97,7 @@ package struct GrantPattern: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Reads by bytes: a `{` with a combining character behind it is the same byte.
-    private static func parts(of text: String, in whole: String) throws(GrantFault) -> [Part] {
+    private static func parts(of text: String, in whole: String) throws(GrantError) -> [Part] {
         var parts: [Part] = []
         var literal: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -124,7 +124,7 @@ package struct GrantPattern: Sendable, Hashable, CustomStringConvertible {
         return parts.isEmpty ? [.text([])] : parts
     }
 
-    private static func variable(_ name: ArraySlice<UInt8>, in whole: String) throws(GrantFault) -> Part {
+    private static func variable(_ name: ArraySlice<UInt8>, in whole: String) throws(GrantError) -> Part {
         if name.elementsEqual("me".utf8) { return .me }
         if name.elementsEqual("sub".utf8) { return .subject }
         let claim = Array("claim.".utf8)

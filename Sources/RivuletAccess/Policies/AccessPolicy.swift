@@ -119,7 +119,7 @@ package struct AccessPolicy: Sendable {
         }
         var grants: [Grant] = []
         for (index, element) in elements.enumerated() {
-            do throws(GrantFault) {
+            do throws(GrantError) {
                 grants.append(try Grant(element))
             } catch {
                 throw AccessPolicyError("The policy's grant at index \(index) of \(place) \(error)")

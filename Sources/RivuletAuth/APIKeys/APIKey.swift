@@ -35,8 +35,8 @@ package struct APIKey: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// Reads a key.
     ///
-    /// - Throws: `CredentialRefusal.apiKeyForm` for another form or checksum.
-    package init(parsing text: [UInt8]) throws(CredentialRefusal) {
+    /// - Throws: `CredentialError.apiKeyForm` for another form or checksum.
+    package init(parsing text: [UInt8]) throws(CredentialError) {
         guard text.count == Self.byteCount, text.starts(with: Self.prefix) else { throw .apiKeyForm }
         let (id, secret, checksum) = (text[4..<12], text[13..<56], text[57...])
         guard text[12] == UInt8(ascii: "_"), text[56] == UInt8(ascii: "_"), Self.isID(id),

@@ -111,7 +111,7 @@ package struct APIKeyFile: Sendable {
     ///
     /// The hashes are compared in constant time. An unknown id is refused without a comparison,
     /// because ids are no secrets.
-    package func verify(_ credential: [UInt8], at now: Int) throws(CredentialRefusal) -> Principal {
+    package func verify(_ credential: [UInt8], at now: Int) throws(CredentialError) -> Principal {
         let key = try APIKey(parsing: credential)
         guard let record = positions[key.id].map({ records[$0] }) else { throw .apiKeyID(key.id) }
         guard key.hash == record.hash else { throw .apiKeySecret(key.id) }
@@ -191,7 +191,7 @@ extension APIKeyFile.Record {
         }
         var read: [Grant] = []
         for (index, grant) in grants.enumerated() {
-            do throws(GrantFault) {
+            do throws(GrantError) {
                 read.append(try Grant(grant))
             } catch {
                 throw .apiKey(name: place, "has a fault: the grant at index \(index) \(error)")

@@ -67,12 +67,12 @@ package struct Authenticator: Sendable {
     /// The caller has the grants of its credential, and those of the policy. An API key has no roles. `isRevoked`
     /// tells if the credential of a verified principal was taken back.
     ///
-    /// - Throws: `CredentialRefusal`, also for a credential that is revoked. A bad credential is never anonymous.
+    /// - Throws: `CredentialError`, also for a credential that is revoked. A bad credential is never anonymous.
     package func identify(
         _ credential: [UInt8],
         at now: Int,
         isRevoked: (Principal) -> Bool = { _ in false }
-    ) throws(CredentialRefusal) -> Identity {
+    ) throws(CredentialError) -> Identity {
         let principal =
             try APIKey.isBeginning(of: credential)
             ? apiKeys.verify(credential, at: now) : tokens.verify(credential, at: now)

@@ -6,8 +6,8 @@ extension Principal {
     ///
     /// Only `sub` is needed. No time is checked.
     ///
-    /// - Throws: `CredentialRefusal` for a claim or a grant at fault.
-    package init(assuming claims: JSONValue, rolesClaim: RolesClaim) throws(CredentialRefusal) {
+    /// - Throws: `CredentialError` for a claim or a grant at fault.
+    package init(assuming claims: JSONValue, rolesClaim: RolesClaim) throws(CredentialError) {
         guard let subject = claims["sub"]?.stringValue,
             (1...TokenClaims.nameBytesMax).contains(subject.utf8.count), !ForeignText.hasControls(subject)
         else { throw .claim("sub", needs: "a string of 1 to \(TokenClaims.nameBytesMax) bytes") }

@@ -15,7 +15,7 @@ package struct PrincipalCache {
     /// The result of a look-up.
     package enum Finding {
         case identity(Identity)
-        case refused(CredentialRefusal)
+        case refused(CredentialError)
         /// Nothing is known. An insertion needs the generation.
         case unknown(Generation)
     }
@@ -27,8 +27,9 @@ package struct PrincipalCache {
         var isUsed: Bool
     }
 
-    private struct Refusal {
-        let reason: CredentialRefusal
+    /// A credential that was refused.
+    private struct NegativeEntry {
+        let error: CredentialError
         /// Seconds since 1970.
         let until: Int
     }
@@ -48,7 +49,7 @@ package struct PrincipalCache {
     private var positions: [SHA256.Digest: Int] = [:]
     private var hand = 0
     package private(set) var generation = Generation()
-    private var refusals: [SHA256.Digest: Refusal] = [:]
+    private var negativeEntries: [SHA256.Digest: NegativeEntry] = [:]
     /// The refused credentials in a ring, of which the next one is replaced.
     private var refused: [SHA256.Digest] = []
     private var nextRefused = 0
@@ -73,8 +74,8 @@ package struct PrincipalCache {
                 return .identity(identity)
             }
             remove(at: position)
-        } else if let refusal = refusals[hash], now < refusal.until {
-            return .refused(refusal.reason)
+        } else if let entry = negativeEntries[hash], now < entry.until {
+            return .refused(entry.error)
         }
         return .unknown(generation)
     }
@@ -105,27 +106,27 @@ package struct PrincipalCache {
         self.bytes += bytes
     }
 
-    /// Keeps the refusal of a credential for ``refusedSeconds``; `now` is in seconds since 1970.
+    /// Keeps the error of a credential for ``refusedSeconds``; `now` is in seconds since 1970.
     ///
     /// A credential that becomes valid with time is not kept.
     package mutating func insert(
-        _ refusal: CredentialRefusal,
+        _ error: CredentialError,
         of credential: [UInt8],
         found: Generation,
         at now: Int
     ) {
-        switch refusal {
+        switch error {
         case .notYetValid, .issuedInFuture: return
         default: break
         }
         guard found == generation else { return }
         let hash = SHA256.hash(data: credential)
-        let kept = Refusal(reason: refusal, until: now + Self.refusedSeconds)
-        guard refusals.updateValue(kept, forKey: hash) == nil else { return }
+        let kept = NegativeEntry(error: error, until: now + Self.refusedSeconds)
+        guard negativeEntries.updateValue(kept, forKey: hash) == nil else { return }
         if refused.count < Self.refusedMax {
             refused.append(hash)
         } else {
-            refusals[refused[nextRefused]] = nil
+            negativeEntries[refused[nextRefused]] = nil
             refused[nextRefused] = hash
             nextRefused = (nextRefused + 1) % Self.refusedMax
         }
@@ -147,7 +148,7 @@ package struct PrincipalCache {
     package mutating func removeAll() {
         generation.number += 1
         (entries, positions, hand, bytes) = ([], [:], 0, 0)
-        (refusals, refused, nextRefused) = ([:], [], 0)
+        (negativeEntries, refused, nextRefused) = ([:], [], 0)
     }
 
     /// The approximate memory of an identity: claims are several times as large as their text.

@@ -3,7 +3,7 @@ import RivuletAccess
 /// The reason that keys, issuers or API keys cannot be used: one line with the fix.
 package enum AuthConfigurationError: Error, Hashable, CustomStringConvertible {
     /// A key; `name` is its kid, or its position in the set.
-    case key(name: String, KeyFault)
+    case key(name: String, KeyError)
     /// A document as a whole.
     case document(String)
     /// An issuer; nil for the one without a name.
@@ -13,7 +13,7 @@ package enum AuthConfigurationError: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .key(let name, let fault): "The key \(name) \(fault)"
+        case .key(let name, let error): "The key \(name) \(error)"
         case .document(let text): text
         case .issuer(let name, let text): "The issuer \(name.map(ForeignText.quoted) ?? "without a name") \(text)"
         case .apiKey(let name, let text): "The API key \(name) \(text)"

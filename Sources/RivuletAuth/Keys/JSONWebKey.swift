@@ -12,7 +12,7 @@ struct JSONWebKey {
         /// The key is for another purpose, or its type, curve or algorithm is unknown here.
         ///
         /// Many identity providers publish such keys beside their keys for signatures.
-        case skipped(KeyFault)
+        case skipped(KeyError)
     }
 
     /// The most bytes of a kid.
@@ -38,7 +38,7 @@ struct JSONWebKey {
         value["kid"]?.stringValue.map(ForeignText.quoted) ?? "at index \(index)"
     }
 
-    func read() throws(KeyFault) -> Reading {
+    func read() throws(KeyError) -> Reading {
         guard value.members != nil else { throw .notObject }
         let id = try text("kid")
         if let id, id.isEmpty || id.utf8.count > Self.idBytesMax {
@@ -73,7 +73,7 @@ struct JSONWebKey {
         }
     }
 
-    private func readCurve(_ algorithm: SignatureAlgorithm?, _ id: String?) throws(KeyFault) -> Reading {
+    private func readCurve(_ algorithm: SignatureAlgorithm?, _ id: String?) throws(KeyError) -> Reading {
         guard let curve = try text("crv") else { throw .member("crv", needs: "a string") }
         let own: SignatureAlgorithm
         switch curve {
@@ -89,15 +89,15 @@ struct JSONWebKey {
         _ algorithm: SignatureAlgorithm?,
         isIn own: [SignatureAlgorithm],
         of kind: String
-    ) throws(KeyFault) {
+    ) throws(KeyError) {
         guard let algorithm, !own.contains(algorithm) else { return }
         throw .mixedUse("\"alg\" is \(algorithm.rawValue) and the key is \(kind)")
     }
 
     /// The reason that the key is not for verification; nil if it is.
     ///
-    /// - Throws: A fault if `use` and `key_ops` contradict each other.
-    private func otherPurpose() throws(KeyFault) -> KeyFault? {
+    /// - Throws: An error if `use` and `key_ops` contradict each other.
+    private func otherPurpose() throws(KeyError) -> KeyError? {
         let use = try text("use")
         let operations = try self.operations()
         if use == "sig", let other = operations?.first(where: { $0 != "verify" && $0 != "sign" }) {
@@ -113,7 +113,7 @@ struct JSONWebKey {
         return nil
     }
 
-    private func operations() throws(KeyFault) -> [String]? {
+    private func operations() throws(KeyError) -> [String]? {
         guard let member = value["key_ops"] else { return nil }
         let texts = member.elements?.compactMap(\.stringValue)
         guard let texts, texts.count == member.elements?.count else {
@@ -124,13 +124,13 @@ struct JSONWebKey {
         return texts
     }
 
-    private func text(_ name: String) throws(KeyFault) -> String? {
+    private func text(_ name: String) throws(KeyError) -> String? {
         guard let member = value[name] else { return nil }
         guard let text = member.stringValue else { throw .member(name, needs: "a string") }
         return text
     }
 
-    private func bytes(_ name: String) throws(KeyFault) -> [UInt8] {
+    private func bytes(_ name: String) throws(KeyError) -> [UInt8] {
         guard let bytes = try text(name).flatMap({ Base64URL.decode($0.utf8) }) else {
             throw .member(name, needs: "base64url without padding")
         }

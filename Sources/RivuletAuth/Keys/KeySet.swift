@@ -55,7 +55,7 @@ package struct KeySet: Sendable {
         guard elements.count <= Self.keysMax else {
             throw .document("The key set has \(elements.count) keys. Use at most \(Self.keysMax).")
         }
-        (keys, skipped) = try Self.read(elements, rsaAlgorithm, skipsFaults: skipsFaults)
+        (keys, skipped) = try Self.read(elements, rsaAlgorithm, skipsInvalidKeys: skipsInvalidKeys)
         isDocument = true
         hasSecrets = elements.contains { $0["kty"]?.stringValue == JSONWebKey.secretKind }
         self.url = url
@@ -75,7 +75,7 @@ package struct KeySet: Sendable {
         try Self.checkSize(bytes)
         var secret = bytes
         if secret.last == UInt8(ascii: "\n") { secret.removeLast() }
-        do throws(KeyFault) {
+        do throws(KeyError) {
             let key: VerificationKey
             if PEM.isIn(bytes) {
                 guard let algorithm else { throw .algorithmMissing }
@@ -95,7 +95,7 @@ package struct KeySet: Sendable {
     /// Returns the key that a token with this kid must be signed with.
     ///
     /// A single key without a kid matches every token. A token without a kid matches a single key.
-    package func key(id: String?) throws(CredentialRefusal) -> VerificationKey {
+    package func key(id: String?) throws(CredentialError) -> VerificationKey {
         if keys.count == 1, let key = keys.first, id == nil || key.id == nil { return key }
         guard let id else { throw .keyIDMissing }
         guard let key = keys.first(where: { $0.id?.hasSameBytes(as: id) == true }) else {
@@ -113,27 +113,27 @@ package struct KeySet: Sendable {
     private static func read(
         _ elements: [JSONValue],
         _ rsaAlgorithm: SignatureAlgorithm,
-        skipsFaults: Bool
+        skipsInvalidKeys: Bool
     ) throws(AuthConfigurationError) -> (keys: [VerificationKey], skipped: [AuthConfigurationError]) {
         var read: [(name: String, key: VerificationKey)] = []
         var skipped: [AuthConfigurationError] = []
         for (index, element) in elements.enumerated() {
             let name = JSONWebKey.name(of: element, at: index)
-            do throws(KeyFault) {
+            do throws(KeyError) {
                 switch try JSONWebKey(element, rsaAlgorithm: rsaAlgorithm).read() {
                 case .key(let key): read.append((name, key))
-                case .skipped(let fault): skipped.append(.key(name: name, fault))
+                case .skipped(let error): skipped.append(.key(name: name, error))
                 }
             } catch {
-                guard skipsFaults else { throw .key(name: name, error) }
+                guard skipsInvalidKeys else { throw .key(name: name, error) }
                 skipped.append(.key(name: name, error))
             }
         }
         var usable: [VerificationKey] = []
         for (position, (name, key)) in read.enumerated() {
-            if let fault = fault(of: key, at: position, among: read.map(\.key), isStrict: !skipsFaults) {
-                guard skipsFaults else { throw .key(name: name, fault) }
-                skipped.append(.key(name: name, fault))
+            if let error = error(of: key, at: position, among: read.map(\.key), isStrict: !skipsInvalidKeys) {
+                guard skipsInvalidKeys else { throw .key(name: name, error) }
+                skipped.append(.key(name: name, error))
             } else {
                 usable.append(key)
             }
@@ -145,12 +145,12 @@ package struct KeySet: Sendable {
     ///
     /// A strict check names the second key of a pair only. Otherwise each key of a repeated kid is at fault, and each
     /// secret, because the document of a URL is public.
-    private static func fault(
+    private static func error(
         of key: VerificationKey,
         at position: Int,
         among all: [VerificationKey],
         isStrict: Bool
-    ) -> KeyFault? {
+    ) -> KeyError? {
         if !isStrict, key.algorithm.isSymmetric { return .publicSecret }
         if isStrict, key.algorithm.isSymmetric != all[0].algorithm.isSymmetric { return .mixedKinds }
         guard all.count > 1 else { return nil }

@@ -23,7 +23,7 @@ enum PEM {
     }
 
     /// Returns the public key of a document that has nothing else.
-    static func key(_ bytes: [UInt8], algorithm: SignatureAlgorithm) throws(KeyFault) -> VerificationKey {
+    static func key(_ bytes: [UInt8], algorithm: SignatureAlgorithm) throws(KeyError) -> VerificationKey {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.hasPrefix(publicKey) else {
             if text.contains("PRIVATE KEY-----") { throw .privatePEM }
@@ -32,10 +32,10 @@ enum PEM {
         guard count(in: bytes) == 1 else { throw .otherPEM }
         do {
             switch algorithm {
-            case .hs256: throw KeyFault.secretIsPEM
+            case .hs256: throw KeyError.secretIsPEM
             case .rs256, .ps256:
                 if algorithm == .rs256, isForPSSOnly(Self.bytes(of: text)) {
-                    throw KeyFault.otherAlgorithm("RS256", of: "PS256")
+                    throw KeyError.otherAlgorithm("RS256", of: "PS256")
                 }
                 let numbers = try _RSA.Signing.PublicKey(unsafePEMRepresentation: text).getKeyPrimitives()
                 return try VerificationKey(
@@ -52,11 +52,11 @@ enum PEM {
                 return try VerificationKey(x: Array(point[..<48]), y: Array(point[48...]), algorithm: .es384, id: nil)
             case .edDSA:
                 let bytes = Self.bytes(of: text)
-                guard bytes.starts(with: ed25519Prefix) else { throw KeyFault.otherAlgorithm("EdDSA", of: "PEM") }
+                guard bytes.starts(with: ed25519Prefix) else { throw KeyError.otherAlgorithm("EdDSA", of: "PEM") }
                 return try VerificationKey(ed25519: Array(bytes.dropFirst(ed25519Prefix.count)), id: nil)
             }
-        } catch let fault as KeyFault {
-            throw fault
+        } catch let error as KeyError {
+            throw error
         } catch {
             throw .otherAlgorithm(algorithm.rawValue, of: "PEM")
         }

@@ -9,7 +9,7 @@ enum RSAStrength {
     static let exponentRange: ClosedRange<UInt64> = 65_537...0x1_FFFF_FFFF
 
     /// Checks the sizes, the forms, and the pattern of a known fault of key generators.
-    static func check(modulus: [UInt8], exponent: [UInt8]) throws(KeyFault) {
+    static func check(modulus: [UInt8], exponent: [UInt8]) throws(KeyError) {
         guard let first = modulus.first, first != 0, exponent.first != 0 else { throw .leadingZero }
         let bits = modulus.count * 8 - first.leadingZeroBitCount
         guard bits >= modulusBitsMin else { throw .shortModulus(bits: bits) }

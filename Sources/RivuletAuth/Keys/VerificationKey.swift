@@ -33,7 +33,7 @@ package struct VerificationKey: Sendable, CustomStringConvertible, CustomReflect
     /// Takes the secret of HS256.
     ///
     /// A public key or a key set in a usual form is refused: with it, each holder of the document could sign.
-    init(secret: [UInt8], id: String?) throws(KeyFault) {
+    init(secret: [UInt8], id: String?) throws(KeyError) {
         guard !PEM.isIn(secret) else { throw .secretIsPEM }
         guard !PublicDocument.isLikely(secret) else { throw .secretIsDocument }
         guard secret.count >= Self.secretBytesMin else { throw .shortSecret(bytes: secret.count) }
@@ -41,7 +41,7 @@ package struct VerificationKey: Sendable, CustomStringConvertible, CustomReflect
     }
 
     /// Takes a public key of RSA; the numbers are big-endian.
-    init(modulus: [UInt8], exponent: [UInt8], algorithm: SignatureAlgorithm, id: String?) throws(KeyFault) {
+    init(modulus: [UInt8], exponent: [UInt8], algorithm: SignatureAlgorithm, id: String?) throws(KeyError) {
         guard algorithm == .rs256 || algorithm == .ps256 else { throw .otherAlgorithm(algorithm.rawValue, of: "RSA") }
         try RSAStrength.check(modulus: modulus, exponent: exponent)
         do {
@@ -53,7 +53,7 @@ package struct VerificationKey: Sendable, CustomStringConvertible, CustomReflect
     }
 
     /// Takes a point of P-256 or P-384; each coordinate is big-endian, with 32 or 48 bytes.
-    init(x: [UInt8], y: [UInt8], algorithm: SignatureAlgorithm, id: String?) throws(KeyFault) {
+    init(x: [UInt8], y: [UInt8], algorithm: SignatureAlgorithm, id: String?) throws(KeyError) {
         let point = [0x04] + x + y
         do {
             switch algorithm {
@@ -65,17 +65,17 @@ package struct VerificationKey: Sendable, CustomStringConvertible, CustomReflect
                 try Self.check(x, y, bytes: 48, curve: "P-384")
                 let key = try P384.Signing.PublicKey(x963Representation: point)
                 self.init(id, algorithm, 96, .p384(key))
-            case .hs256, .rs256, .ps256, .edDSA: throw KeyFault.otherAlgorithm(algorithm.rawValue, of: "EC")
+            case .hs256, .rs256, .ps256, .edDSA: throw KeyError.otherAlgorithm(algorithm.rawValue, of: "EC")
             }
-        } catch let fault as KeyFault {
-            throw fault
+        } catch let error as KeyError {
+            throw error
         } catch {
             throw .offCurve
         }
     }
 
     /// Takes a public key of Ed25519.
-    init(ed25519 point: [UInt8], id: String?) throws(KeyFault) {
+    init(ed25519 point: [UInt8], id: String?) throws(KeyError) {
         guard point.count == 32 else { throw .coordinate("x", bytes: point.count, expected: 32, curve: "Ed25519") }
         guard !Self.isOfSmallOrder(point) else { throw .smallOrder }
         do {
@@ -118,7 +118,7 @@ package struct VerificationKey: Sendable, CustomStringConvertible, CustomReflect
     /// An empty mirror, so that no dump contains a secret.
     package var customMirror: Mirror { Mirror(self, children: []) }
 
-    private static func check(_ x: [UInt8], _ y: [UInt8], bytes: Int, curve: String) throws(KeyFault) {
+    private static func check(_ x: [UInt8], _ y: [UInt8], bytes: Int, curve: String) throws(KeyError) {
         guard x.count == bytes else { throw .coordinate("x", bytes: x.count, expected: bytes, curve: curve) }
         guard y.count == bytes else { throw .coordinate("y", bytes: y.count, expected: bytes, curve: curve) }
     }

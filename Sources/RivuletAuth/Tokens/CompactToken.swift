@@ -19,7 +19,7 @@ package struct CompactToken: Sendable, CustomStringConvertible, CustomReflectabl
     package let signed: ArraySlice<UInt8>
 
     /// Splits and decodes a token of at most ``TokenVerifier/tokenBytesMax`` bytes.
-    package init(parsing token: ArraySlice<UInt8>) throws(CredentialRefusal) {
+    package init(parsing token: ArraySlice<UInt8>) throws(CredentialError) {
         guard token.count <= TokenVerifier.tokenBytesMax else { throw .tooLong }
         let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw .parts(parts.count) }
@@ -46,12 +46,12 @@ package struct CompactToken: Sendable, CustomStringConvertible, CustomReflectabl
     package var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Checks that the token names the key's algorithm, and that the key has made the token's signature.
-    package func verify(with key: VerificationKey) throws(CredentialRefusal) {
+    package func verify(with key: VerificationKey) throws(CredentialError) {
         try checkAlgorithm(of: key)
         guard key.isValid(signature, of: signed) else { throw .signature }
     }
 
-    func checkAlgorithm(of key: VerificationKey) throws(CredentialRefusal) {
+    func checkAlgorithm(of key: VerificationKey) throws(CredentialError) {
         guard let algorithm, SignatureAlgorithm(name: algorithm) == key.algorithm else {
             throw .algorithm(algorithm, expected: key.algorithm)
         }
@@ -59,7 +59,7 @@ package struct CompactToken: Sendable, CustomStringConvertible, CustomReflectabl
     }
 
     /// Reads an object of at most ``TokenVerifier/depthMax`` levels.
-    static func object(_ bytes: [UInt8], _ part: CredentialRefusal.Part) throws(CredentialRefusal) -> JSONValue {
+    static func object(_ bytes: [UInt8], _ part: CredentialError.Part) throws(CredentialError) -> JSONValue {
         let value: JSONValue
         do {
             value = try JSONValue(parsing: bytes)
@@ -79,7 +79,7 @@ package struct CompactToken: Sendable, CustomStringConvertible, CustomReflectabl
         }
     }
 
-    private static func text(_ name: String, of members: JSONValue) throws(CredentialRefusal) -> String? {
+    private static func text(_ name: String, of members: JSONValue) throws(CredentialError) -> String? {
         guard let member = members[name] else { return nil }
         guard let text = member.stringValue else { throw .headerMember(name) }
         return text

@@ -27,7 +27,7 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable 
         guard bytes.count <= KeySet.documentBytesMax else {
             throw .document("The key file has \(bytes.count) bytes. Use at most \(KeySet.documentBytesMax).")
         }
-        do throws(KeyFault) {
+        do throws(KeyError) {
             guard PEM.isIn(bytes) else {
                 guard algorithm ?? .hs256 == .hs256 else { throw .otherPrivatePEM((algorithm ?? .hs256).rawValue) }
                 var secret = bytes
@@ -80,7 +80,7 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable 
     private static func read(
         _ bytes: [UInt8],
         _ algorithm: SignatureAlgorithm
-    ) throws(KeyFault) -> (Material, VerificationKey) {
+    ) throws(KeyError) -> (Material, VerificationKey) {
         let text = String(decoding: bytes, as: UTF8.self)
         if text.contains("PUBLIC KEY-----") { throw .publicPEM }
         if text.contains("ENCRYPTED") { throw .encryptedPEM }
@@ -89,7 +89,7 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable 
         }
         do {
             switch algorithm {
-            case .hs256: throw KeyFault.secretIsPEM
+            case .hs256: throw KeyError.secretIsPEM
             case .rs256, .ps256:
                 let key = try _RSA.Signing.PrivateKey(unsafePEMRepresentation: text)
                 let numbers = try key.publicKey.getKeyPrimitives()
@@ -109,13 +109,13 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable 
             case .edDSA:
                 let bytes = PEM.bytes(of: text)
                 guard bytes.count == ed25519Prefix.count + 32, bytes.starts(with: ed25519Prefix) else {
-                    throw KeyFault.otherPrivatePEM(algorithm.rawValue)
+                    throw KeyError.otherPrivatePEM(algorithm.rawValue)
                 }
                 let key = try Curve25519.Signing.PrivateKey(rawRepresentation: bytes.dropFirst(ed25519Prefix.count))
                 return (.ed25519(key), try VerificationKey(ed25519: Array(key.publicKey.rawRepresentation), id: nil))
             }
-        } catch let fault as KeyFault {
-            throw fault
+        } catch let error as KeyError {
+            throw error
         } catch {
             throw .otherPrivatePEM(algorithm.rawValue)
         }
@@ -125,7 +125,7 @@ package struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable 
     private static func verificationKey(
         of point: [UInt8],
         _ algorithm: SignatureAlgorithm
-    ) throws(KeyFault) -> VerificationKey {
+    ) throws(KeyError) -> VerificationKey {
         let (x, y) = (Array(point.prefix(point.count / 2)), Array(point.suffix(point.count / 2)))
         return try VerificationKey(x: x, y: y, algorithm: algorithm, id: nil)
     }

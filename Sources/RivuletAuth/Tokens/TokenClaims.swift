@@ -21,7 +21,7 @@ struct TokenClaims {
     let notBefore: Int?
     let all: JSONValue
 
-    init(_ claims: JSONValue) throws(CredentialRefusal) {
+    init(_ claims: JSONValue) throws(CredentialError) {
         all = claims
         // A proof of possession is not checked here, and a token without its proof would be a bearer token.
         guard claims["cnf"] == nil else { throw .claim("cnf", needs: "a proof that is not supported here") }
@@ -44,7 +44,7 @@ struct TokenClaims {
     }
 
     /// A text of 1 to 255 bytes without control characters; nil if it is missing.
-    private static func name(_ name: String, of claims: JSONValue) throws(CredentialRefusal) -> String? {
+    private static func name(_ name: String, of claims: JSONValue) throws(CredentialError) -> String? {
         guard let value = claims[name] else { return nil }
         guard let text = value.stringValue, (1...nameBytesMax).contains(text.utf8.count),
             !ForeignText.hasControls(text)
@@ -52,7 +52,7 @@ struct TokenClaims {
         return text
     }
 
-    private static func audiences(of claims: JSONValue) throws(CredentialRefusal) -> [String] {
+    private static func audiences(of claims: JSONValue) throws(CredentialError) -> [String] {
         switch claims["aud"] {
         case nil: return []
         case .string(let audience): return [audience]
@@ -66,7 +66,7 @@ struct TokenClaims {
     }
 
     /// Whole seconds since 1970; a fraction is dropped.
-    private static func time(_ name: String, of claims: JSONValue) throws(CredentialRefusal) -> Int? {
+    private static func time(_ name: String, of claims: JSONValue) throws(CredentialError) -> Int? {
         guard let value = claims[name] else { return nil }
         guard let seconds = value.doubleValue, seconds >= 0, seconds <= Double(secondsMax) else {
             throw .claim(name, needs: "seconds since 1970 as a number")

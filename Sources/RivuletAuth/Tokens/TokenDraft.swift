@@ -39,7 +39,7 @@ package struct TokenDraft: Sendable {
         } catch {
             throw .document("The key cannot sign: \(ForeignText.line("\(error)")).")
         }
-        do throws(CredentialRefusal) {
+        do throws(CredentialError) {
             let parsed = try CompactToken(parsing: Array(token.utf8)[...])
             try parsed.verify(with: key.verificationKey)
             _ = try TokenClaims(CompactToken.object(parsed.payload, .payload))

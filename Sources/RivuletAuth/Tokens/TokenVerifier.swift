@@ -62,8 +62,8 @@ package struct TokenVerifier: Sendable {
 
         /// Verifies the signature, and then reads the grants; this is the expensive step.
         ///
-        /// - Throws: `CredentialRefusal.signature`, or the reason that the grants are refused.
-        package func verified() throws(CredentialRefusal) -> Principal {
+        /// - Throws: `CredentialError.signature`, or the reason that the grants are refused.
+        package func verified() throws(CredentialError) -> Principal {
             try token.verify(with: key)
             return Principal(
                 subject: claims.subject,
@@ -85,12 +85,12 @@ package struct TokenVerifier: Sendable {
     }
 
     /// Verifies a token; `now` is in seconds since 1970.
-    package func verify(_ token: [UInt8], at now: Int) throws(CredentialRefusal) -> Principal {
+    package func verify(_ token: [UInt8], at now: Int) throws(CredentialError) -> Principal {
         try candidate(token, at: now).verified()
     }
 
     /// Checks everything but the signature; `now` is in seconds since 1970.
-    package func candidate(_ token: [UInt8], at now: Int) throws(CredentialRefusal) -> Candidate {
+    package func candidate(_ token: [UInt8], at now: Int) throws(CredentialError) -> Candidate {
         let token = try CompactToken(parsing: token[...])
         let claims = try TokenClaims(CompactToken.object(token.payload, .payload))
         guard let issuer = issuers[claims.issuer.map(ByteText.init)] else { throw .issuer(claims.issuer) }
@@ -110,7 +110,7 @@ package struct TokenVerifier: Sendable {
         of claims: TokenClaims,
         lifetimeSecondsMax: Int,
         at now: Int
-    ) throws(CredentialRefusal) {
+    ) throws(CredentialError) {
         guard now < claims.expires + leewaySeconds else { throw .expired(secondsAgo: now - claims.expires) }
         if let notBefore = claims.notBefore, now < notBefore - leewaySeconds {
             throw .notYetValid(inSeconds: notBefore - now)

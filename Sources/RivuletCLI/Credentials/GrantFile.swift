@@ -20,7 +20,7 @@ enum GrantFile {
             throw ServerError("\(path) has \(grants.count) grants; write an array of 1 to \(Grant.countMax)")
         }
         for (index, grant) in grants.enumerated() {
-            do throws(GrantFault) {
+            do throws(GrantError) {
                 _ = try Grant(grant)
             } catch {
                 throw ServerError("\(path): the grant at index \(index) \(error)")

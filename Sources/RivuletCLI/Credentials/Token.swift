@@ -127,7 +127,7 @@ struct Token: ParsableCommand {
             let text = try word == "-" ? Self.standardInput() : word
             let credential = try Self.credential(in: text)
             let now = Int(WallClock.seconds())
-            do throws(CredentialRefusal) {
+            do throws(CredentialError) {
                 for line in try Self.lines(of: credential, at: now) { print(line) }
             } catch {
                 print("refused (\(error.reason)): \(error)")
@@ -137,7 +137,7 @@ struct Token: ParsableCommand {
                 return print("not verified: give a server's keys with --jwt-key-file, --jwks, --auth or --api-keys")
             }
             let authenticator = try files.authenticator(keySource: options.keySource)
-            do throws(CredentialRefusal) {
+            do throws(CredentialError) {
                 let identity = try authenticator.identify(credential, at: now)
                 print("grants")
                 for grant in identity.sources { print("  \(ForeignText.visible(grant.json.description))") }
@@ -150,7 +150,7 @@ struct Token: ParsableCommand {
         }
 
         /// The readable parts of a token, or the id of an API key.
-        private static func lines(of credential: [UInt8], at now: Int) throws(CredentialRefusal) -> [String] {
+        private static func lines(of credential: [UInt8], at now: Int) throws(CredentialError) -> [String] {
             guard !APIKey.isBeginning(of: credential) else { return ["API key \(try APIKey(parsing: credential).id)"] }
             return try TokenText.lines(of: CompactToken(parsing: credential[...]), at: now)
         }

@@ -9,8 +9,8 @@ enum TokenText {
 
     /// Returns the lines; `now` is in seconds since 1970.
     ///
-    /// - Throws: `CredentialRefusal.notJSON` for claims that are no JSON.
-    static func lines(of token: CompactToken, at now: Int) throws(CredentialRefusal) -> [String] {
+    /// - Throws: `CredentialError.notJSON` for claims that are no JSON.
+    static func lines(of token: CompactToken, at now: Int) throws(CredentialError) -> [String] {
         let claims: JSONValue
         do throws(JSONError) {
             claims = try JSONValue(parsing: token.payload)

@@ -58,8 +58,8 @@ package struct MigrationFindings: Hashable, Sendable {
     }
 }
 
-/// A step that failed.
-package struct MigrationFailure: Error {
+/// The error of a step of a migration.
+package struct MigrationError: Error {
     /// The schema version of the documents that the step migrates.
     package let version: Int
     /// The error of the step's closure.
@@ -73,7 +73,7 @@ extension [StateMigration] {
     package func migrate(
         _ document: inout JSONValue,
         from version: Int
-    ) throws(MigrationFailure) -> MigrationFindings {
+    ) throws(MigrationError) -> MigrationFindings {
         var findings = MigrationFindings()
         for step in sorted(by: { $0.version < $1.version }) where step.version >= version {
             let beginnings = document.members?.map(\.name) ?? []
@@ -81,7 +81,7 @@ extension [StateMigration] {
                 let found = try EditFindings.noting { try step.migrate(&document) }
                 findings.add(found, of: step.version, beginnings: beginnings)
             } catch {
-                throw MigrationFailure(version: step.version, reason: error)
+                throw MigrationError(version: step.version, reason: error)
             }
         }
         return findings

@@ -7,7 +7,7 @@ package protocol EffectHost<Event>: AnyObject {
     /// Queues an event that an effect dispatched.
     ///
     /// - Returns: The reason that the event was dropped; nil if the event is queued.
-    func enqueue(_ event: Event, from source: EffectSource) -> EffectFault?
+    func enqueue(_ event: Event, from source: EffectSource) -> EffectError?
     /// Continues with the event queue if no effect holds it.
     func drive()
 }
@@ -20,7 +20,7 @@ package final class EffectDriver<Event: AppEvent> {
     private let surroundings: EffectSurroundings
     private weak var host: (any EffectHost<Event>)?
     /// Reports an error of an effect, with the name of the event that had the effect, even if the host is gone.
-    private let report: (_ fault: EffectFault, _ eventName: String) -> Void
+    private let report: (_ error: EffectError, _ eventName: String) -> Void
     private var scheduler: EffectScheduler<Event>
     private var works: [EffectTaskID: Work] = [:]
     private var alarm: (deadline: Duration, task: Task<Void, Never>)?
@@ -38,7 +38,7 @@ package final class EffectDriver<Event: AppEvent> {
     package init(
         _ surroundings: EffectSurroundings,
         host: any EffectHost<Event>,
-        report: @escaping (_ fault: EffectFault, _ eventName: String) -> Void
+        report: @escaping (_ error: EffectError, _ eventName: String) -> Void
     ) {
         self.surroundings = surroundings
         self.host = host
@@ -87,21 +87,21 @@ package final class EffectDriver<Event: AppEvent> {
             case .dispatch(let event, let source): enqueue(event, from: source)
             case .start(let id, let work, let source): start(work, id, source)
             case .cancel(let id): cancel(id)
-            case .report(let fault, let eventName): report(fault, eventName)
+            case .report(let error, let eventName): report(error, eventName)
             }
         }
         setAlarm()
     }
 
     private func enqueue(_ event: Event, from source: EffectSource) {
-        guard let fault = host.map({ $0.enqueue(event, from: source) }) ?? .late else { return }
+        guard let error = host.map({ $0.enqueue(event, from: source) }) ?? .late else { return }
         if let tick = source.tick { scheduler.tickDidEnd(tick) }
-        drop(source, because: fault)
+        drop(source, because: error)
     }
 
     /// Reports a dropped event: once if the session is gone, and at most every second if its queue is full.
-    private func drop(_ source: EffectSource, because fault: EffectFault) {
-        if case .late = fault {
+    private func drop(_ source: EffectSource, because error: EffectError) {
+        if case .late = error {
             guard !hasReportedLate else { return }
             hasReportedLate = true
         } else {
@@ -109,7 +109,7 @@ package final class EffectDriver<Event: AppEvent> {
             if let fullReported, now < fullReported + .seconds(1) { return }
             fullReported = now
         }
-        report(fault, source.eventName)
+        report(error, source.eventName)
     }
 
     private func start(_ work: Effect<Event>.Work, _ id: EffectTaskID, _ source: EffectSource) {

@@ -11,7 +11,7 @@ package struct EffectScheduler<Event: AppEvent>: Sendable {
         case dispatch(Event, EffectSource)
         case start(EffectTaskID, Effect<Event>.Work, EffectSource)
         case cancel(EffectTaskID)
-        case report(EffectFault, eventName: String)
+        case report(EffectError, eventName: String)
     }
 
     /// The end of a node.

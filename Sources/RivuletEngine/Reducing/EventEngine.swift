@@ -44,8 +44,8 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
     /// If one event is rejected, none is applied.
     ///
     /// `records` has the coercions that reading the events caused.
-    /// - Throws: The ``RefusedEvent`` that a reducer rejected, or a ``ReducerFailure``. The state is unchanged then,
-    ///   and there are no effects.
+    /// - Throws: A ``RejectedEventError`` if a reducer rejected an event, or a ``ReducerError``. The state is unchanged
+    ///   then, and there are no effects.
     package func apply(_ events: [Event], records: CoercionRecords? = nil, to state: inout State) throws -> Step {
         var effects: EffectList<Event>?
         let recording = try ChangeRecorder.record(&state, records: records) { state in
@@ -77,9 +77,9 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
         do {
             effect = try apply(event, to: &state)
         } catch let error as EventRejection {
-            throw RefusedEvent(index: index, eventName: event.eventName, rejection: error)
+            throw RejectedEventError(index: index, eventName: event.eventName, rejection: error)
         } catch {
-            throw ReducerFailure(eventName: event.eventName, error: error)
+            throw ReducerError(eventName: event.eventName, error: error)
         }
         guard !effect.isNone else { return }
         effects = EffectList(EventEffect(eventName: event.eventName, effect: effect), after: effects)
@@ -110,8 +110,8 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
     }
 }
 
-/// The event at which a reducer threw an ``EventRejection``.
-package struct RefusedEvent: Error, Hashable {
+/// The error of an event that a reducer rejected by an ``EventRejection``.
+package struct RejectedEventError: Error, Hashable {
     /// The position among the events of its transaction, from 0.
     package let index: Int
     package let eventName: String
@@ -125,7 +125,7 @@ package struct RefusedEvent: Error, Hashable {
 }
 
 /// An error of a reducer that is not an ``EventRejection``: a bug of the app, not an error of the event's sender.
-package struct ReducerFailure: Error {
+package struct ReducerError: Error {
     /// The event at which the reducer failed.
     package let eventName: String
     package let error: any Error

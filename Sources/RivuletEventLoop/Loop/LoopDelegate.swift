@@ -23,11 +23,11 @@ package protocol LoopDelegate: AnyObject {
     /// - Returns: True if there is more to write. Then the loop polls without a sleep, and calls this again.
     func loopWillSleep() -> Bool
     /// Reports that a connection was refused, or could not be accepted; the peer gets only a close.
-    func loopDidRefuseConnection(_ cause: AcceptFailure)
+    func loopDidRefuseConnection(_ error: AcceptError)
 }
 
-/// The reason that a connection was not accepted.
-package enum AcceptFailure: Hashable, Sendable {
+/// The error of a connection that was not accepted.
+package enum AcceptError: Hashable, Sendable {
     /// `LoopLimits.connectionsMax` connections are open.
     case connectionLimit
     /// The system refused, mostly because it has no descriptors left (`EMFILE`); the listener pauses for

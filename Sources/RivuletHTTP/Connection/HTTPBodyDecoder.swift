@@ -9,7 +9,7 @@ enum HTTPBodyDecoder: Sendable {
     /// Makes a decoder for a framing.
     ///
     /// - Throws: 413 if the declared length is too large.
-    init(_ framing: HTTPHead.Framing, _ limits: HTTPLimits) throws(HTTPRefusal) {
+    init(_ framing: HTTPHead.Framing, _ limits: HTTPLimits) throws(HTTPError) {
         switch framing {
         case .none:
             self = .length(0)
@@ -29,7 +29,7 @@ enum HTTPBodyDecoder: Sendable {
         _ bytes: Span<UInt8>,
         into body: inout [UInt8],
         _ limits: HTTPLimits
-    ) throws(HTTPRefusal) -> Int? {
+    ) throws(HTTPError) -> Int? {
         switch self {
         case .length(let remaining):
             let count = min(remaining, bytes.count)
@@ -44,10 +44,10 @@ enum HTTPBodyDecoder: Sendable {
     }
 }
 
-extension HTTPRefusal {
+extension HTTPError {
     /// Returns the 413 for a body over its limit.
-    package static func tooLarge(_ limits: HTTPLimits) -> HTTPRefusal {
-        HTTPRefusal(
+    package static func tooLarge(_ limits: HTTPLimits) -> HTTPError {
+        HTTPError(
             .contentTooLarge,
             "The body is longer than \(limits.bodyBytesMax) bytes (bodyBytesMax). Nothing has changed. Send a smaller body."
         )

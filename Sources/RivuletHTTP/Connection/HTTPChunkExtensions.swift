@@ -28,7 +28,7 @@ struct HTTPChunkExtensions: Sendable {
     /// Takes the next byte; returns false if it is the carriage return that ends the line.
     ///
     /// - Throws: 400.
-    mutating func take(_ byte: UInt8) throws(HTTPRefusal) -> Bool {
+    mutating func take(_ byte: UInt8) throws(HTTPError) -> Bool {
         if byte == ASCII.carriageReturn {
             guard isComplete else { throw .malformed("a chunk extension is not complete at the end of its line") }
             return false

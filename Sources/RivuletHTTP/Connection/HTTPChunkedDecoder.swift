@@ -42,7 +42,7 @@ struct HTTPChunkedDecoder: Sendable {
         _ bytes: Span<UInt8>,
         into body: inout [UInt8],
         _ limits: HTTPLimits
-    ) throws(HTTPRefusal) -> Int? {
+    ) throws(HTTPError) -> Int? {
         var offset = 0
         while offset < bytes.count {
             if case .data(let remaining) = state {
@@ -63,7 +63,7 @@ struct HTTPChunkedDecoder: Sendable {
         _ byte: UInt8,
         bodyBytes: Int,
         _ limits: HTTPLimits
-    ) throws(HTTPRefusal) -> State {
+    ) throws(HTTPError) -> State {
         switch state {
         case .size(let digitCount):
             return try readSize(byte, digitCount, bodyBytes, limits)
@@ -97,7 +97,7 @@ struct HTTPChunkedDecoder: Sendable {
         _ digitCount: Int,
         _ bodyBytes: Int,
         _ limits: HTTPLimits
-    ) throws(HTTPRefusal) -> State {
+    ) throws(HTTPError) -> State {
         if let digit = ASCII.hexValue(byte) {
             let digitCountMax = 16
             guard digitCount < digitCountMax else { throw .malformed("a chunk size has more than 16 digits") }
@@ -118,7 +118,7 @@ struct HTTPChunkedDecoder: Sendable {
         _ byte: UInt8,
         _ extensions: HTTPChunkExtensions,
         _ limits: HTTPLimits
-    ) throws(HTTPRefusal) -> State {
+    ) throws(HTTPError) -> State {
         extensionBytes += 1
         guard extensionBytes <= limits.chunkExtensionBytesMax else {
             throw .malformed("the chunk extensions are longer than \(limits.chunkExtensionBytesMax) bytes")
@@ -127,11 +127,11 @@ struct HTTPChunkedDecoder: Sendable {
         return try extensions.take(byte) ? .extensions(extensions) : .sizeLineFeed
     }
 
-    private mutating func readTrailer(_ byte: UInt8, _ limits: HTTPLimits) throws(HTTPRefusal) -> State {
+    private mutating func readTrailer(_ byte: UInt8, _ limits: HTTPLimits) throws(HTTPError) -> State {
         trailerBytes += 1
         guard trailerBytes <= limits.trailerBytesMax else {
             let detail = "the trailers are longer than \(limits.trailerBytesMax) bytes"
-            throw HTTPRefusal(.requestHeaderFieldsTooLarge, detail)
+            throw HTTPError(.requestHeaderFieldsTooLarge, detail)
         }
         if case .trailerValue = state {
             if byte == ASCII.carriageReturn { return .trailerLineFeed }
@@ -146,11 +146,11 @@ struct HTTPChunkedDecoder: Sendable {
         }
     }
 
-    private func require(_ byte: UInt8, _ expected: UInt8) throws(HTTPRefusal) {
+    private func require(_ byte: UInt8, _ expected: UInt8) throws(HTTPError) {
         guard byte == expected else { throw .malformed("a line of the chunked coding does not end in CR LF") }
     }
 
-    private func checkText(_ byte: UInt8) throws(HTTPRefusal) {
+    private func checkText(_ byte: UInt8) throws(HTTPError) {
         guard ASCII.isText(byte) else {
             throw .malformed("the chunked coding contains a control byte or a bare line feed")
         }

@@ -27,7 +27,7 @@ package struct HTTPConnection: Sendable {
         /// Write `HTTPConnection.continueLine`, which the peer waits for before it sends the body.
         case sendContinue
         /// Answer with this problem and `Connection: close`, then close with a linger.
-        case refuse(HTTPRefusal)
+        case refuse(HTTPError)
         /// Close the connection after all written bytes are sent.
         case close
     }
@@ -212,11 +212,11 @@ package struct HTTPConnection: Sendable {
         switch state {
         case .idle, .dropping(_, isAnswered: true): return close()
         case .head(let input, let scanner):
-            let late = HTTPRefusal(
+            let late = HTTPError(
                 .requestTimeout,
                 "The request's head did not arrive within \(limits.text(of: .head)) (headTimeMax). Nothing has changed. Send the request again."
             )
-            return refuse(scanner.refusal(limits) ?? late, head: input, scanner)
+            return refuse(scanner.error(limits) ?? late, head: input, scanner)
         case .body:
             return refuseBody(
                 "The request's body did not arrive within \(limits.text(of: .body)) (bodyTimeMax). Nothing has changed. Send the request again."
@@ -233,8 +233,8 @@ package struct HTTPConnection: Sendable {
         hasPeerEnded = true
         switch state {
         case .head(let input, let scanner):
-            guard let refusal = scanner.refusal(limits) else { return close() }
-            return refuse(refusal, head: input, scanner)
+            guard let error = scanner.error(limits) else { return close() }
+            return refuse(error, head: input, scanner)
         case .admitting, .responding, .dropping(_, isAnswered: false): return .wait
         case .idle, .body, .dropping, .streaming, .closed: return close()
         }
@@ -255,7 +255,7 @@ package struct HTTPConnection: Sendable {
         _ limits: HTTPLimits
     ) -> Action {
         var scanner = scanner
-        do throws(HTTPRefusal) {
+        do throws(HTTPError) {
             guard let range = try scanner.scan(bytes, limits) else {
                 state = .head(input ?? HTTPInput(bytes), scanner)
                 return .wait
@@ -352,18 +352,18 @@ package struct HTTPConnection: Sendable {
         }
     }
 
-    private mutating func refuse(_ refusal: HTTPRefusal, head input: HTTPInput, _ scanner: HTTPHeadScanner) -> Action {
-        refuse(refusal.answering(head: input.bytes.span.extracting(input.start...).extracting(scanner.read)))
+    private mutating func refuse(_ error: HTTPError, head input: HTTPInput, _ scanner: HTTPHeadScanner) -> Action {
+        refuse(error.answering(head: input.bytes.span.extracting(input.start...).extracting(scanner.read)))
     }
 
     private mutating func refuseBody(_ detail: String) -> Action {
         guard case .body(let request, _) = state else { return .wait }
-        return refuse(HTTPRefusal(.requestTimeout, detail).answering(request.headers))
+        return refuse(HTTPError(.requestTimeout, detail).answering(request.headers))
     }
 
-    private mutating func refuse(_ refusal: HTTPRefusal) -> Action {
+    private mutating func refuse(_ error: HTTPError) -> Action {
         state = .closed
-        return .refuse(refusal)
+        return .refuse(error)
     }
 
     private mutating func close() -> Action {

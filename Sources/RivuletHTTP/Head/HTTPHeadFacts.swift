@@ -15,7 +15,7 @@ struct HTTPHeadFacts {
     /// Records one line; `name` is in lower case.
     ///
     /// - Throws: 400, 417 or 501 for a line that is invalid itself or occurs twice.
-    mutating func record(_ block: [UInt8], name: Range<Int>, value: Range<Int>) throws(HTTPRefusal) {
+    mutating func record(_ block: [UInt8], name: Range<Int>, value: Range<Int>) throws(HTTPError) {
         switch name.count {
         case 4 where ASCII.isEqual(block, name, "host"): try recordHost(block, value)
         case 6 where ASCII.isEqual(block, name, "expect"): try recordExpectation(block[value])
@@ -32,7 +32,7 @@ struct HTTPHeadFacts {
     /// Returns the body's framing, and true if the connection persists, after all lines are recorded.
     ///
     /// - Throws: 400 for a missing host, or for a framing that two servers could read differently.
-    func conclude(_ version: HTTPVersion) throws(HTTPRefusal) -> (HTTPHead.Framing, isKeepAlive: Bool) {
+    func conclude(_ version: HTTPVersion) throws(HTTPError) -> (HTTPHead.Framing, isKeepAlive: Bool) {
         if version == .http11 && host == nil { throw .malformed("an HTTP/1.1 request must have a Host header") }
         let isKeepAlive = !saysClose && (version == .http11 || saysKeepAlive)
         guard hasTransferEncoding else {
@@ -45,7 +45,7 @@ struct HTTPHeadFacts {
         return (.chunked, isKeepAlive)
     }
 
-    private mutating func recordHost(_ block: [UInt8], _ value: Range<Int>) throws(HTTPRefusal) {
+    private mutating func recordHost(_ block: [UInt8], _ value: Range<Int>) throws(HTTPError) {
         guard host == nil else { throw .malformed("the request has more than one Host header") }
         guard value.isEmpty || HTTPTargetParser.isAuthority(block[value]) else {
             throw .malformed("the Host header is malformed")
@@ -54,9 +54,9 @@ struct HTTPHeadFacts {
     }
 
     /// Source: RFC 9110 section 10.1.1.
-    private mutating func recordExpectation(_ value: ArraySlice<UInt8>) throws(HTTPRefusal) {
+    private mutating func recordExpectation(_ value: ArraySlice<UInt8>) throws(HTTPError) {
         guard isEqual(value, "100-continue") else {
-            throw HTTPRefusal(.expectationFailed, "the only expectation that can be met is 100-continue")
+            throw HTTPError(.expectationFailed, "the only expectation that can be met is 100-continue")
         }
         expectsContinue = true
     }
@@ -73,7 +73,7 @@ struct HTTPHeadFacts {
     /// Records the length; any repetition is refused, even of the same number.
     ///
     /// Source: RFC 9110 section 8.6.
-    private mutating func recordLength(_ value: ArraySlice<UInt8>) throws(HTTPRefusal) {
+    private mutating func recordLength(_ value: ArraySlice<UInt8>) throws(HTTPError) {
         guard contentLength == nil else { throw .malformed("the request has more than one Content-Length") }
         guard !value.isEmpty, value.allSatisfy(ASCII.isDigit) else {
             throw .malformed("Content-Length is not a number in decimal digits")
@@ -86,7 +86,7 @@ struct HTTPHeadFacts {
     }
 
     /// Source: RFC 9112 section 6.1.
-    private mutating func recordCoding(_ value: ArraySlice<UInt8>) throws(HTTPRefusal) {
+    private mutating func recordCoding(_ value: ArraySlice<UInt8>) throws(HTTPError) {
         guard !hasTransferEncoding else { throw .malformed("the request has more than one Transfer-Encoding") }
         hasTransferEncoding = true
         guard !isEqual(value, "chunked") else { return }
@@ -96,7 +96,7 @@ struct HTTPHeadFacts {
         }
         guard !codings.dropLast().contains(where: { isEqual($0, "chunked") }), !codings.contains(where: isParametrised)
         else { throw .malformed("chunked must be the last transfer coding, occur once, and have no parameters") }
-        throw HTTPRefusal(.notImplemented, "the only transfer coding that can be read is chunked")
+        throw HTTPError(.notImplemented, "the only transfer coding that can be read is chunked")
     }
 
     private func isParametrised(_ coding: ArraySlice<UInt8>) -> Bool {

@@ -17,7 +17,7 @@ struct HTTPHeadParser {
     /// Parses the head.
     ///
     /// - Throws: 400, 413, 414, 417, 501 or 505.
-    mutating func parse(_ limits: HTTPLimits) throws(HTTPRefusal) -> HTTPHead {
+    mutating func parse(_ limits: HTTPLimits) throws(HTTPError) -> HTTPHead {
         let method = try parseMethod(limits)
         let target = try parseTarget(limits)
         let version = try parseVersion()
@@ -38,19 +38,19 @@ struct HTTPHeadParser {
         return HTTPHead(request: request, framing: framing, expectsContinue: expectsContinue)
     }
 
-    private mutating func parseMethod(_ limits: HTTPLimits) throws(HTTPRefusal) -> HTTPMethod {
+    private mutating func parseMethod(_ limits: HTTPLimits) throws(HTTPError) -> HTTPMethod {
         while ASCII.isToken(block[offset]) { offset += 1 }
         guard offset > 0, block[offset] == ASCII.space else {
             throw .malformed("the request line does not begin with a method and a space")
         }
-        guard offset <= limits.methodBytesMax else { throw HTTPRefusal(.notImplemented, "the method is not known") }
+        guard offset <= limits.methodBytesMax else { throw HTTPError(.notImplemented, "the method is not known") }
         let name = String(decoding: block[..<offset], as: UTF8.self)
-        guard name != "CONNECT" else { throw HTTPRefusal(.notImplemented, "this server is not a proxy") }
+        guard name != "CONNECT" else { throw HTTPError(.notImplemented, "this server is not a proxy") }
         offset += 1
         return HTTPMethod(name)
     }
 
-    private mutating func parseTarget(_ limits: HTTPLimits) throws(HTTPRefusal) -> Range<Int> {
+    private mutating func parseTarget(_ limits: HTTPLimits) throws(HTTPError) -> Range<Int> {
         let start = offset
         var index = start
         while block[index] > ASCII.space && block[index] < ASCII.delete { index += 1 }
@@ -65,7 +65,7 @@ struct HTTPHeadParser {
         return start..<offset - 1
     }
 
-    private mutating func parseVersion() throws(HTTPRefusal) -> HTTPVersion {
+    private mutating func parseVersion() throws(HTTPError) -> HTTPVersion {
         let start = offset
         while block[offset] != ASCII.carriageReturn { offset += 1 }
         let end = offset
@@ -77,12 +77,12 @@ struct HTTPHeadParser {
             guard !block.starts(with: "PRI * HTTP/2.0".utf8) else {
                 throw .malformed("HTTP/2 with prior knowledge is not served here")
             }
-            throw HTTPRefusal(.httpVersionNotSupported, "only HTTP/1.1 and HTTP/1.0 are served")
+            throw HTTPError(.httpVersionNotSupported, "only HTTP/1.1 and HTTP/1.0 are served")
         }
         return block[start + 7] == UInt8(ascii: "0") ? .http10 : .http11
     }
 
-    private mutating func parseHeader() throws(HTTPRefusal) {
+    private mutating func parseHeader() throws(HTTPError) {
         let name = try parseName()
         let value = parseValue()
         lines.append(
@@ -96,7 +96,7 @@ struct HTTPHeadParser {
         try facts.record(block, name: name, value: value)
     }
 
-    private mutating func parseName() throws(HTTPRefusal) -> Range<Int> {
+    private mutating func parseName() throws(HTTPError) -> Range<Int> {
         let start = offset
         var index = start
         let characters = ASCII.tokenCharacters
@@ -107,7 +107,7 @@ struct HTTPHeadParser {
             index += 1
         }
         offset = index
-        guard block[offset] == UInt8(ascii: ":"), offset > start else { throw refusalOfName(from: start) }
+        guard block[offset] == UInt8(ascii: ":"), offset > start else { throw nameError(from: start) }
         offset += 1
         return start..<offset - 1
     }
@@ -123,7 +123,7 @@ struct HTTPHeadParser {
         return start..<end
     }
 
-    private func refusalOfName(from start: Int) -> HTTPRefusal {
+    private func nameError(from start: Int) -> HTTPError {
         guard isBlank(block[offset]) else {
             return .malformed("a header line has no name, or a name with a byte that is not allowed in names")
         }

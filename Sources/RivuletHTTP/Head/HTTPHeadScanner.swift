@@ -21,15 +21,15 @@ struct HTTPHeadScanner: Sendable {
     /// The range of the head that was read.
     var read: Range<Int> { start..<offset }
 
-    /// Returns the refusal of a head that exceeds a limit; nil if the head exceeds none so far.
+    /// Returns the error of a head that exceeds a limit; nil if the head exceeds none so far.
     ///
-    /// The refusal is due when the head ends, or when no more bytes come.
-    func refusal(_ limits: HTTPLimits) -> HTTPRefusal? {
+    /// The error is due when the head ends, or when no more bytes come.
+    func error(_ limits: HTTPLimits) -> HTTPError? {
         switch excess {
         case nil: nil
         case .target: .targetTooLong(limits)
         case .lineCount:
-            HTTPRefusal(
+            HTTPError(
                 .requestHeaderFieldsTooLarge,
                 "The head has more than \(limits.headerCountMax) header lines. Nothing has changed. Send fewer."
             )
@@ -41,17 +41,17 @@ struct HTTPHeadScanner: Sendable {
     /// - Returns: The range of the head in `bytes`, including its last empty line; nil if more bytes are needed.
     /// - Throws: 400, 414 or 431. A target that is too long, or too many lines, are refused when the head ends or the
     ///   allowed bytes are used up.
-    mutating func scan(_ bytes: Span<UInt8>, _ limits: HTTPLimits) throws(HTTPRefusal) -> Range<Int>? {
-        do throws(HTTPRefusal) {
+    mutating func scan(_ bytes: Span<UInt8>, _ limits: HTTPLimits) throws(HTTPError) -> Range<Int>? {
+        do throws(HTTPError) {
             let head = try findEnd(bytes, limits)
-            if head != nil, let refusal = refusal(limits) { throw refusal }
+            if head != nil, let error = error(limits) { throw error }
             return head
         } catch {
-            throw refusal(limits) ?? error
+            throw self.error(limits) ?? error
         }
     }
 
-    private mutating func findEnd(_ bytes: Span<UInt8>, _ limits: HTTPLimits) throws(HTTPRefusal) -> Range<Int>? {
+    private mutating func findEnd(_ bytes: Span<UInt8>, _ limits: HTTPLimits) throws(HTTPError) -> Range<Int>? {
         while offset < bytes.count {
             let end = start + bytesMax(limits)
             let bound = min(bytes.count, end)
@@ -61,7 +61,7 @@ struct HTTPHeadScanner: Sendable {
                 try pass(limits)
                 continue
             }
-            guard bytes[offset] == ASCII.carriageReturn else { throw refusal(of: bytes[offset]) }
+            guard bytes[offset] == ASCII.carriageReturn else { throw error(of: bytes[offset]) }
             guard offset + 1 < bytes.count else { break }
             guard bytes[offset + 1] == ASCII.lineFeed else {
                 throw .malformed("a carriage return in the head is not followed by a line feed")
@@ -95,7 +95,7 @@ struct HTTPHeadScanner: Sendable {
     }
 
     /// Counts the line before `offset`; returns true if it is the empty line that ends the head.
-    private mutating func endLine(_ limits: HTTPLimits) throws(HTTPRefusal) -> Bool {
+    private mutating func endLine(_ limits: HTTPLimits) throws(HTTPError) -> Bool {
         let isEmpty = offset - lineStart == 2
         lineStart = offset
         if isEmpty && lineCount == 0 {
@@ -118,9 +118,9 @@ struct HTTPHeadScanner: Sendable {
     /// Records that the current line exceeds its limit.
     ///
     /// - Throws: 414 or 431 if the head exceeds its limit too.
-    private mutating func pass(_ limits: HTTPLimits) throws(HTTPRefusal) {
+    private mutating func pass(_ limits: HTTPLimits) throws(HTTPError) {
         guard lineCount == 0 else {
-            throw HTTPRefusal(
+            throw HTTPError(
                 .requestHeaderFieldsTooLarge,
                 "The header block is longer than \(limits.headerBytesMax) bytes (headerBytesMax). Nothing has changed. Send a shorter one."
             )
@@ -129,7 +129,7 @@ struct HTTPHeadScanner: Sendable {
         excess = .target
     }
 
-    private func refusal(of byte: UInt8) -> HTTPRefusal {
+    private func error(of byte: UInt8) -> HTTPError {
         if byte == ASCII.lineFeed { return .malformed("a line of the head ends with a bare line feed") }
         let tlsHandshake: UInt8 = 0x16
         if byte == tlsHandshake && offset == 0 {

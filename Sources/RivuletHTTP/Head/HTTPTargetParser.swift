@@ -9,7 +9,7 @@ enum HTTPTargetParser {
         _ block: [UInt8],
         _ range: Range<Int>,
         _ method: HTTPMethod
-    ) throws(HTTPRefusal) -> HTTPTargetLocation {
+    ) throws(HTTPError) -> HTTPTargetLocation {
         var pathStart = range.lowerBound
         var authority: Range<Int>?
         if block[pathStart] != UInt8(ascii: "/") {
@@ -43,7 +43,7 @@ enum HTTPTargetParser {
         return end > bytes.startIndex && bytes[..<end].allSatisfy(isHostByte) && isPort(bytes[end...])
     }
 
-    private static func parseAuthority(_ block: [UInt8], _ range: Range<Int>) throws(HTTPRefusal) -> Range<Int> {
+    private static func parseAuthority(_ block: [UInt8], _ range: Range<Int>) throws(HTTPError) -> Range<Int> {
         let target = block[range]
         let start = target.prefix("https://".utf8.count).map(ASCII.lowercased)
         for scheme in ["http://", "https://"] where start.starts(with: scheme.utf8) {
@@ -73,7 +73,7 @@ enum HTTPTargetParser {
         }
     }
 
-    private static func checkEscapes(_ bytes: ArraySlice<UInt8>, allowsNull: Bool) throws(HTTPRefusal) {
+    private static func checkEscapes(_ bytes: ArraySlice<UInt8>, allowsNull: Bool) throws(HTTPError) {
         guard bytes.contains(UInt8(ascii: "%")) else { return }
         for index in bytes.indices where bytes[index] == UInt8(ascii: "%") {
             guard index + 2 < bytes.endIndex, ASCII.hexValue(bytes[index + 1]) != nil,

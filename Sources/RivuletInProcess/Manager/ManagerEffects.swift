@@ -9,7 +9,7 @@ final class ManagerEffects: EffectHost {
     private let surroundings: EffectSurroundings
     private let executor: ManagerExecutor
     private let dispatch: (_ event: any AppEvent, _ source: EffectSource) -> DispatchOutcome?
-    private let report: (_ fault: EffectFault, _ eventName: String) -> Void
+    private let report: (_ error: EffectError, _ eventName: String) -> Void
     private lazy var driver = EffectDriver(surroundings, host: self, report: report)
     /// The manager's continuation, which is resumed when the effects no longer hold the queue.
     private var waiter: CheckedContinuation<Void, Never>?
@@ -20,7 +20,7 @@ final class ManagerEffects: EffectHost {
         clock: EffectClock,
         limits: EngineLimits,
         dispatch: @escaping (_ event: any AppEvent, _ source: EffectSource) -> DispatchOutcome?,
-        report: @escaping (_ fault: EffectFault, _ eventName: String) -> Void
+        report: @escaping (_ error: EffectError, _ eventName: String) -> Void
     ) {
         surroundings = EffectSurroundings(executor: executor, clock: clock, taskExecutor: nil, limits: limits)
         self.executor = executor
@@ -64,7 +64,7 @@ final class ManagerEffects: EffectHost {
         drive()
     }
 
-    func enqueue(_ event: ErasedEvent, from source: EffectSource) -> EffectFault? {
+    func enqueue(_ event: ErasedEvent, from source: EffectSource) -> EffectError? {
         switch dispatch(event.event, source) {
         case .queued: return nil
         case .refused: return .queueFull(limit: surroundings.limits.queuedDispatchesMax)

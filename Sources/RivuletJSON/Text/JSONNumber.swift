@@ -3,7 +3,7 @@
 /// Source: RFC 8259 section 6.
 struct JSONNumber {
     /// The error of a number that breaks the grammar.
-    struct Fault: Error {
+    struct GrammarError: Error {
         let expected: String
         let position: Int
     }
@@ -28,7 +28,7 @@ struct JSONNumber {
     private(set) var exponent = 0
 
     /// Reads the number that begins at `start`.
-    init(scanning bytes: ArraySlice<UInt8>, from start: Int) throws(Fault) {
+    init(scanning bytes: ArraySlice<UInt8>, from start: Int) throws(GrammarError) {
         range = start..<start
         var position = start
         if bytes[position] == UInt8(ascii: "-") {
@@ -38,7 +38,7 @@ struct JSONNumber {
         let integerStart = position
         try scanDigits(of: bytes, at: &position)
         if bytes[integerStart] == UInt8(ascii: "0"), position > integerStart + 1 {
-            throw Fault(expected: "no digit after a leading zero", position: integerStart + 1)
+            throw GrammarError(expected: "no digit after a leading zero", position: integerStart + 1)
         }
         if position < bytes.endIndex, bytes[position] == UInt8(ascii: ".") {
             isPlain = false
@@ -65,7 +65,7 @@ struct JSONNumber {
         return isNegative ? -magnitude : magnitude
     }
 
-    private mutating func scanDigits(of bytes: ArraySlice<UInt8>, at position: inout Int) throws(Fault) {
+    private mutating func scanDigits(of bytes: ArraySlice<UInt8>, at position: inout Int) throws(GrammarError) {
         let start = position
         while position < bytes.endIndex, let digit = Self.digit(bytes[position]) {
             let product = significand.multipliedReportingOverflow(by: 10)
@@ -74,10 +74,10 @@ struct JSONNumber {
             significand = sum.partialValue
             position += 1
         }
-        guard position > start else { throw Fault(expected: "a digit", position: position) }
+        guard position > start else { throw GrammarError(expected: "a digit", position: position) }
     }
 
-    private mutating func scanExponent(of bytes: ArraySlice<UInt8>, at position: inout Int) throws(Fault) {
+    private mutating func scanExponent(of bytes: ArraySlice<UInt8>, at position: inout Int) throws(GrammarError) {
         var isBelowOne = false
         if position < bytes.endIndex, bytes[position] == UInt8(ascii: "-") || bytes[position] == UInt8(ascii: "+") {
             isBelowOne = bytes[position] == UInt8(ascii: "-")
@@ -89,7 +89,7 @@ struct JSONNumber {
             power = min(power * 10 + Int(digit), Self.exponentMax)
             position += 1
         }
-        guard position > start else { throw Fault(expected: "a digit", position: position) }
+        guard position > start else { throw GrammarError(expected: "a digit", position: position) }
         exponent += isBelowOne ? -power : power
     }
 

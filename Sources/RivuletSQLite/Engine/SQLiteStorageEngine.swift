@@ -24,7 +24,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
     private let writes: WorkQueue<any WriteRequest>
     private let reads: WorkQueue<ReadRequest>
     private let phase = Mutex(Phase.new)
-    private let fault = SharedFault()
+    private let writingError = FatalErrorBox()
     private let quotas = Mutex<[String: StorageQuota]>([:])
     let sharedKeys: SharedKeys
     let sharedErasure = SharedErasure()
@@ -298,7 +298,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
         let reader: SQLiteReader
         do throws(SQLiteError) {
             let reads = reads
-            let fault = fault
+            let writingError = writingError
             writer = try SQLiteWriter(
                 path: path,
                 limits: limits,
@@ -313,10 +313,10 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
                 quotas: quotas.withLock { $0 },
                 askForKeys: askForKeys
             ) { error in
-                fault.set(error)
+                writingError.set(error)
                 reads.refuse(with: error)
             }
-            reader = try SQLiteReader(path: path, limits: limits, queue: reads) { fault.get() }
+            reader = try SQLiteReader(path: path, limits: limits, queue: reads) { writingError.get() }
         } catch {
             throw error.storageError(for: nil)
         }
@@ -445,7 +445,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
 }
 
 /// The error that ended all writing, shared by both threads.
-private final class SharedFault: Sendable {
+private final class FatalErrorBox: Sendable {
     private let error = Mutex<StorageError?>(nil)
 
     func set(_ error: StorageError) {

@@ -41,8 +41,8 @@ struct EraseStatements {
         case marks
     }
 
-    /// A failed step that was not reported before.
-    enum Failure: Equatable {
+    /// The error of a step, if it was not reported before.
+    enum StepError: Equatable {
         /// The part is skipped until the next start.
         case skipped(Part)
         /// The step failed outside of these parts and is tried again.
@@ -106,7 +106,7 @@ struct EraseStatements {
     /// Skips the part in which the last step failed, until the next start.
     ///
     /// - Returns: nil if the failure is temporary, or if this step and the previous step failed outside of all parts.
-    mutating func skip(isTemporary: Bool) -> Failure? {
+    mutating func skip(isTemporary: Bool) -> StepError? {
         defer { current = nil }
         if isTemporary { return nil }
         switch current {

@@ -156,7 +156,7 @@ struct WriteStatements {
     }
 
     /// Skips the session or the marks in which a step has failed; returns nil if there is nothing to report.
-    mutating func skipErasing(isTemporary: Bool) -> EraseStatements.Failure? {
+    mutating func skipErasing(isTemporary: Bool) -> EraseStatements.StepError? {
         erasing.skip(isTemporary: isTemporary)
     }
 

@@ -173,8 +173,8 @@ final class CallerFinder {
     }
 
     /// Verifies a token; a token with an unknown key causes a look at the files, which may have the key by now.
-    private func verified(_ token: [UInt8], at now: Int) throws(CredentialRefusal) -> Identity {
-        do throws(CredentialRefusal) {
+    private func verified(_ token: [UInt8], at now: Int) throws(CredentialError) -> Identity {
+        do throws(CredentialError) {
             return try authenticator.identify(token, at: now, isRevoked: revocations.covers)
         } catch {
             guard error.isOfUnknownKey, authentication.lookForChanges(isUrgent: true, keySet: error.keySet) else {
@@ -261,7 +261,7 @@ private struct CredentialMemo {
     }
 }
 
-extension CredentialRefusal {
+extension CredentialError {
     /// True if a newer file may have the key.
     fileprivate var isOfUnknownKey: Bool {
         switch self {

@@ -82,10 +82,10 @@ extension Problem {
     }
 
     /// 401 with a credential that is not valid; the answer does not say why, except to a developer.
-    static func credentialRefused(because refusal: CredentialRefusal?) -> Problem {
+    static func credentialRefused(because error: CredentialError?) -> Problem {
         Problem(
             .unauthorized,
-            refusal.map { "\($0) The server says so because of --explain-auth. Nothing has changed." } ?? unauthorized,
+            error.map { "\($0) The server says so because of --explain-auth. Nothing has changed." } ?? unauthorized,
             fields: [HTTPField("WWW-Authenticate", #"Bearer error="invalid_token""#)]
         )
     }

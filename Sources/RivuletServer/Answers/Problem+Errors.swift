@@ -38,14 +38,14 @@ extension Problem {
             self.init(
                 .internalEvent,
                 "the event\(place), \"\(name)\", is internal: only the app dispatches it; nothing has changed",
-                errors: pointer.map { [Fault(pointer: $0, detail: "internal event")] } ?? []
+                errors: pointer.map { [BodyError(pointer: $0, detail: "internal event")] } ?? []
             )
         case .notGranted(let name, let index):
             self = .notGranted(Need(.dispatch, event: name))
-            errors = index.map { [Fault(pointer: "/\($0)", detail: "this event is not granted")] } ?? []
+            errors = index.map { [BodyError(pointer: "/\($0)", detail: "this event is not granted")] } ?? []
         case .denied(let reason, let index):
-            let faults = index.map { [Fault(pointer: "/\($0)", detail: reason)] } ?? []
-            self.init(.notGranted, reason, errors: faults)
+            let errors = index.map { [BodyError(pointer: "/\($0)", detail: reason)] } ?? []
+            self.init(.notGranted, reason, errors: errors)
         case .rejected(let message):
             self.init(.eventRejected, message)
         case .rejectedInArray(let refused):
@@ -54,7 +54,7 @@ extension Problem {
                 .eventRejected,
                 "the event at \(pointer), \"\(refused.eventName)\", was rejected, and the whole array with it; nothing has changed: "
                     + refused.rejection.message,
-                errors: [Fault(pointer: pointer, detail: refused.rejection.message)]
+                errors: [BodyError(pointer: pointer, detail: refused.rejection.message)]
             )
         case .reducerFailed(let eventName):
             self.init(
@@ -66,7 +66,7 @@ extension Problem {
                 .coercionRefused,
                 "strict=1 refuses coercions, and these values would be coerced; nothing has changed",
                 errors: values.map { value in
-                    Fault(
+                    BodyError(
                         pointer: value.path,
                         detail: "\(String(decoding: value.from, as: UTF8.self)) would become "
                             + String(decoding: value.to, as: UTF8.self)
@@ -224,7 +224,7 @@ extension Problem {
         self.init(
             error.isMalformed ? .malformedBody : .invalidBody,
             error.description,
-            errors: [Fault(pointer: error.pointer, detail: error.detail)]
+            errors: [BodyError(pointer: error.pointer, detail: error.detail)]
         )
     }
 }

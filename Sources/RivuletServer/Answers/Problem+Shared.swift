@@ -11,7 +11,7 @@ extension Problem {
         switch error {
         case .body(let error): self.init(error)
         case .refused(let detail, let pointer):
-            self.init(.invalidBody, detail, errors: [Fault(pointer: pointer, detail: detail)])
+            self.init(.invalidBody, detail, errors: [BodyError(pointer: pointer, detail: detail)])
         case .noItem(let id): self.init(.itemNotFound, "the store has no item \(String(reflecting: id))")
         case .damagedItem(let id):
             self.init(

@@ -7,7 +7,7 @@ import RivuletJSON
 struct Problem: Error, Sendable {
     var type: ProblemType
     let detail: String
-    var errors: [Fault] = []
+    var errors: [BodyError] = []
     /// Further members of the document, each a JSON value.
     var members: [(name: String, json: [UInt8])] = []
     /// Header fields that belong to the status: `Allow`, `Retry-After`, `ETag`.
@@ -18,7 +18,7 @@ struct Problem: Error, Sendable {
     var hasHiddenCause = false
 
     /// One error in the body, with its location.
-    struct Fault: Sendable {
+    struct BodyError: Sendable {
         let pointer: String
         let detail: String
     }
@@ -26,7 +26,7 @@ struct Problem: Error, Sendable {
     init(
         _ type: ProblemType,
         _ detail: String,
-        errors: [Fault] = [],
+        errors: [BodyError] = [],
         members: [(name: String, json: [UInt8])] = [],
         fields: [HTTPField] = []
     ) {

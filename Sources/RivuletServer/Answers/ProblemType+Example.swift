@@ -23,7 +23,7 @@ extension ProblemType {
     private var exampleProblem: Problem {
         let key = SessionKey(app: "counter", id: "a")
         let limits = ServerLimits()
-        let refused = RefusedEvent(
+        let refused = RejectedEventError(
             index: 1,
             eventName: "rename",
             rejection: EventRejection("title must not be empty")
@@ -115,7 +115,7 @@ extension ProblemType {
         case .versionGone: Problem(.versionGone(3, oldest: 120))
         case .pageGone: Problem(.pageGone(after: "a"), epoch: "")
         case .preconditionFailed: Self.preconditionExample
-        case .bodyTooLarge: Problem(self, HTTPRefusal.tooLarge(HTTPLimits()).detail)
+        case .bodyTooLarge: Problem(self, HTTPError.tooLarge(HTTPLimits()).detail)
         case .answersTooLarge:
             Problem(
                 self,

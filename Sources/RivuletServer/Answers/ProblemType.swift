@@ -128,7 +128,7 @@ enum ProblemType: String, CaseIterable, Sendable {
     var page: String { "/problems/\(rawValue)" }
 
     /// The type of a request that could not be read.
-    init(_ kind: HTTPRefusal.Kind) {
+    init(_ kind: HTTPError.Kind) {
         self =
             switch kind {
             case .badRequest: .malformedRequest

@@ -11,7 +11,7 @@ struct Response: Sendable {
     /// True if the body already has its final form, and is not compressed later.
     var isCoded = false
     /// The details of a problem for the log; nil for any other answer.
-    var refusal: Refusal?
+    var pendingProblem: PendingProblem?
 
     private static let jsonType = HTTPField("Content-Type", "application/json")
     private static let notStored = HTTPField("Cache-Control", "no-store")
@@ -53,7 +53,7 @@ struct Response: Sendable {
                 + problem.fields,
             body: problem.json
         )
-        refusal = Refusal(problem, cause: cause, kind: kind, event: event)
+        pendingProblem = PendingProblem(problem, cause: cause, kind: kind, event: event)
     }
 
     /// The answer with the URL of the server's metadata in its challenge.

@@ -87,7 +87,8 @@ final class LineDispatch {
         case .success(let answer): finish(line, answer)
         case .failure(let error):
             let response = Response(refusing: error, of: body)
-            finish(line, response.refusal.map { core.log.line($0, app: session.key.app, trace) } ?? response.body.bytes)
+            let problem = response.pendingProblem.map { core.log.line($0, app: session.key.app, trace) }
+            finish(line, problem ?? response.body.bytes)
         }
     }
 

@@ -85,7 +85,7 @@ final class Admission {
         if case .none = events {
             identity = try resolveCaller(in: &segments, of: request, identity, callers, on: connection)
         }
-        var cause = RequestRefusal.route
+        var cause = RequestRefusalReason.route
         do throws(Problem) {
             let route = if let events { events } else { try Route(segments: segments) }
             let permit = try permit(identity, route, request.method)
@@ -143,7 +143,7 @@ final class Admission {
 
     private func checkBody(_ framing: HTTPHead.Framing, _ route: Route, _ method: HTTPMethod) throws(Problem) {
         if case .length(let count) = framing, count > context.httpLimits.bodyBytesMax {
-            throw Problem(.bodyTooLarge, HTTPRefusal.tooLarge(context.httpLimits).detail)
+            throw Problem(.bodyTooLarge, HTTPError.tooLarge(context.httpLimits).detail)
         }
         guard route.resource.takesBody(method) else {
             throw Problem(.unexpectedBody, "\(method.name) takes no body here; send none. Nothing has changed")

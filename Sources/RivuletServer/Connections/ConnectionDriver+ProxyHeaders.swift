@@ -29,9 +29,9 @@ extension ConnectionDriver {
     }
 
     /// Closes a connection without an answer, because its peer cannot be believed to speak HTTP.
-    func refuse(_ connection: ClientConnection, _ fault: ProxyHeaders.Fault) {
+    func refuse(_ connection: ClientConnection, _ reason: ProxyHeaders.RefusalReason) {
         core.counters.connectionRefused(.proxyHeader)
-        context.explainOnce(fault)
+        context.explainOnce(reason)
         core.transport.close(connection.id, .local)
     }
 }

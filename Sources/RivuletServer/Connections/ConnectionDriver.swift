@@ -245,7 +245,7 @@ final class ConnectionDriver {
         switch action {
         case .request, .admit, .wait: break
         case .sendContinue: _ = core.transport.write(connection.id, HTTPConnection.continueLine)
-        case .refuse(let refusal): refuse(refusal, on: connection)
+        case .refuse(let error): refuse(error, on: connection)
         case .close: closeGently(connection)
         }
         // The rest of a refused body has been read and dropped. No further request is taken from this connection.
@@ -274,15 +274,15 @@ final class ConnectionDriver {
     }
 
     /// Refuses a head or a body that cannot be read.
-    private func refuse(_ refusal: HTTPRefusal, on connection: ClientConnection) {
-        if bodies.end(connection.id) != nil, refusal.status == .contentTooLarge {
+    private func refuse(_ error: HTTPError, on connection: ClientConnection) {
+        if bodies.end(connection.id) != nil, error.status == .contentTooLarge {
             core.counters.requestRefused(.body)
         }
         var traits = RequestTraits(version: .http11, method: .other, isKeepAlive: false)
-        if let origin = refusal.origin { traits.constantFields = context.doors.fields(forOrigin: origin) }
+        if let origin = error.origin { traits.constantFields = context.doors.fields(forOrigin: origin) }
         if context.logsRequests { traits.trace = .random() }
         connection.refuse(traits)
-        answer(connection, Response(Problem(ProblemType(refusal.kind), refusal.detail)))
+        answer(connection, Response(Problem(ProblemType(error.kind), error.detail)))
     }
 
     /// Answers a request without reading its body.
@@ -335,7 +335,7 @@ final class ConnectionDriver {
     @inline(never)
     func answer(_ connection: ClientConnection, _ response: Response) {
         guard let request = connection.takeRequest() else { return }
-        guard response.refusal == nil else { return answerRefused(connection, response, to: request) }
+        guard response.pendingProblem == nil else { return answerRefused(connection, response, to: request) }
         code(response, to: request, on: connection)
     }
 
@@ -343,7 +343,7 @@ final class ConnectionDriver {
     @inline(never)
     private func answerRefused(_ connection: ClientConnection, _ response: Response, to request: RequestTraits) {
         if let charge = request.bodyCharge { core.limiter?.giveBack(charge) }
-        let recorded = response.refusal.map { core.log.recorded($0, in: response, for: request) } ?? response
+        let recorded = response.pendingProblem.map { core.log.recorded($0, in: response, for: request) } ?? response
         code(recorded, to: request, on: connection)
     }
 

@@ -13,8 +13,8 @@ final class ProxyHeaders {
         case begin(PeerAddress.IP?, rest: [UInt8])
     }
 
-    /// The cause for which a connection is closed.
-    enum Fault: String, Hashable, Sendable {
+    /// The reason that a connection is closed.
+    enum RefusalReason: String, Hashable, Sendable {
         /// The peer is no trusted proxy.
         case untrusted = "the peer is not in --trusted-proxies"
         /// The bytes are no header.

@@ -57,7 +57,7 @@ final class RemoteKeySets: Sendable {
         try KeySetURL.check(url)
         do {
             let document = try source.keySet(at: url)
-            _ = try KeySet(jwks: document, skipsFaults: true)
+            _ = try KeySet(jwks: document, skipsInvalidKeys: true)
             return document
         } catch {
             throw ServerError("the key set \(url) cannot be fetched: \(ForeignText.line("\(error)"))")

@@ -19,8 +19,8 @@ final class RevocationList: Sendable {
     /// The most changes that a loop makes up for one by one; after more it forgets all callers that it has found.
     static let changesMax = 32
 
-    /// The reason that a revocation is not in force.
-    enum Failure: Error {
+    /// The error of a change that is not in force.
+    enum ChangeError: Error {
         /// The list has ``Revocations/countMax`` records.
         case full
         case storage(ItemStorageError)
@@ -90,7 +90,7 @@ final class RevocationList: Sendable {
         _ revocation: Revocation,
         lifetimeSecondsMax: Int,
         at now: Int,
-        reply: @escaping @Sendable (Result<Revocations.Record, Failure>) -> Void
+        reply: @escaping @Sendable (Result<Revocations.Record, ChangeError>) -> Void
     ) {
         let record = Revocations.record(
             revocation,
@@ -110,21 +110,21 @@ final class RevocationList: Sendable {
                 guard case .success = result, content.revocations.insert(record) else { return }
                 didChange(.added(revocation), &content)
             }
-            reply(result.map { record }.mapError(Failure.storage))
+            reply(result.map { record }.mapError(ChangeError.storage))
         }
     }
 
     /// Takes a revocation back; answers false if there is none with this id.
     ///
     /// The reply comes on any thread.
-    func remove(id: String, reply: @escaping @Sendable (Result<Bool, Failure>) -> Void) {
+    func remove(id: String, reply: @escaping @Sendable (Result<Bool, ChangeError>) -> Void) {
         guard record(id: id) != nil else { return reply(.success(false)) }
         storage.commit([.remove(key: id)], to: Self.collection) { [self] result in
             content.withLock { content in
                 guard case .success = result, content.revocations.remove(id: id) else { return }
                 didChange(.takenBack, &content)
             }
-            reply(result.map { true }.mapError(Failure.storage))
+            reply(result.map { true }.mapError(ChangeError.storage))
         }
     }
 

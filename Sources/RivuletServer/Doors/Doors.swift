@@ -11,7 +11,7 @@ struct Doors: Sendable {
     /// The outcome of the checks.
     enum Verdict {
         case pass(DoorPass)
-        case refuse(DoorRefusal)
+        case refuse(DoorProblem)
     }
 
     private let hosts: HostList
@@ -174,8 +174,8 @@ struct Doors: Sendable {
 
     // MARK: - Refusals
 
-    private func refusal(of request: HTTPRequest, _ problem: Problem, _ cause: RequestRefusal) -> Verdict {
-        .refuse(DoorRefusal(problem: problem, cause: cause, fields: fields(forOrigin: Self.origin(of: request))))
+    private func refusal(of request: HTTPRequest, _ problem: Problem, _ cause: RequestRefusalReason) -> Verdict {
+        .refuse(DoorProblem(problem: problem, cause: cause, fields: fields(forOrigin: Self.origin(of: request))))
     }
 
     private static func misdirected(_ authority: String) -> Problem {
@@ -233,9 +233,9 @@ struct DoorPass: Sendable {
 }
 
 /// The answer to a request that does not pass.
-struct DoorRefusal: Sendable {
+struct DoorProblem: Sendable {
     let problem: Problem
-    let cause: RequestRefusal
+    let cause: RequestRefusalReason
     /// The constant lines of the answer.
     let fields: [UInt8]
 }

@@ -33,7 +33,7 @@ struct RevocationsEndpoint {
                 for peer in peers { peer.postReply { $0.review.endRevoked() } }
                 let location = HTTPField("Location", "/v1/revocations/\(record.id)")
                 respond(.json(record.shown.json, status: .created, fields: [location]))
-            case .failure(let failure): respond(Response(failure))
+            case .failure(let error): respond(Response(error))
             }
         }
     }
@@ -65,7 +65,7 @@ struct RevocationsEndpoint {
                 logger.notice("a revocation was taken back", metadata: ["revocation": "\(id)"])
                 respond(Response(.noContent))
             case .success(false): respond(Response(Self.unknown(id)))
-            case .failure(let failure): respond(Response(failure))
+            case .failure(let error): respond(Response(error))
             }
         }
     }
@@ -94,7 +94,7 @@ struct RevocationsEndpoint {
         } catch {
             throw Problem(error)
         }
-        do throws(RevocationFault) {
+        do throws(RevocationError) {
             return try Revocation(reading: value, soleIssuer: authenticator.soleIssuer, at: now)
         } catch {
             throw Problem(.invalidBody, "\(error) Nothing has changed.")
@@ -123,8 +123,8 @@ extension Problem {
 
 extension Response {
     /// The answer to a change of the list that has failed.
-    fileprivate init(_ failure: RevocationList.Failure) {
-        switch failure {
+    fileprivate init(_ error: RevocationList.ChangeError) {
+        switch error {
         case .full: self.init(.revocationsFull)
         case .storage(let error): self.init(refusing: .storage(error))
         }

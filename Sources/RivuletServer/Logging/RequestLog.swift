@@ -53,20 +53,20 @@ final class RequestLog {
 
     /// Writes the lines about a refused request, and returns its answer with the `trace_id` of its trace.
     func recorded(
-        _ refusal: Refusal,
+        _ pending: PendingProblem,
         in response: Response,
         for request: RequestTraits
     ) -> Response {
         var (response, request) = (response, request)
-        if request.trace == nil, refusal.cause != nil { request.trace = .random() }
+        if request.trace == nil, pending.cause != nil { request.trace = .random() }
         if let trace = request.trace {
-            var problem = refusal.problem
+            var problem = pending.problem
             problem.members.append(("trace_id", JSONValue.string(trace.traceID).json))
             response.body = .own(problem.json)
         }
-        if let cause = refusal.cause { logFailure(cause, request.trace) }
+        if let cause = pending.cause { logFailure(cause, request.trace) }
         if let route = Self.route(of: request), let app = Self.app(of: route, request.method) {
-            logRefusedDispatch(refusal, app, request.trace)
+            logRefusedDispatch(pending, app, request.trace)
         }
         return response
     }
@@ -75,12 +75,12 @@ final class RequestLog {
     ///
     /// The document has the `trace_id` of the request. If the request has none, the document gets a new `trace_id` when
     /// the log has the cause.
-    func line(_ refusal: Refusal, app: String, _ trace: TraceParent?) -> [UInt8] {
-        let trace = trace ?? refusal.cause.map { _ in TraceParent.random() }
-        var problem = refusal.problem
+    func line(_ pending: PendingProblem, app: String, _ trace: TraceParent?) -> [UInt8] {
+        let trace = trace ?? pending.cause.map { _ in TraceParent.random() }
+        var problem = pending.problem
         if let trace { problem.members.append(("trace_id", JSONValue.string(trace.traceID).json)) }
-        if let cause = refusal.cause { logFailure(cause, trace) }
-        logRefusedDispatch(refusal, app, trace)
+        if let cause = pending.cause { logFailure(cause, trace) }
+        logRefusedDispatch(pending, app, trace)
         return problem.json
     }
 
@@ -95,23 +95,23 @@ final class RequestLog {
     ///
     /// An app or an event is named only if the server has it. The `trace_id` is that of the problem document. If the
     /// document has none, the line has a new `trace_id`.
-    private func logRefusedDispatch(_ refusal: Refusal, _ app: String, _ trace: TraceParent?) {
+    private func logRefusedDispatch(_ pending: PendingProblem, _ app: String, _ trace: TraceParent?) {
         guard context.logger.logLevel <= .info, quotas.refusals.admit() else { return }
-        var metadata: Logger.Metadata = ["status": "\(refusal.problem.status)", "kind": "\(refusal.outcome.value)"]
+        var metadata: Logger.Metadata = ["status": "\(pending.problem.status)", "kind": "\(pending.outcome.value)"]
         if let names = context.eventNames[app] {
             metadata["app"] = "\(app)"
-            if let event = refusal.event(), names.contains(event) { metadata["event"] = "\(event)" }
+            if let event = pending.event(), names.contains(event) { metadata["event"] = "\(event)" }
         }
         metadata["trace_id"] = "\((trace ?? .random()).traceID)"
         context.logger.info("a dispatch was refused", metadata: metadata)
     }
 
     /// Writes the log line about a refused credential: the reason, and no part of the credential.
-    func logRefusedCredential(_ refusal: CredentialRefusal) {
+    func logRefusedCredential(_ error: CredentialError) {
         guard context.logger.logLevel <= .notice, quotas.credentials.admit() else { return }
         context.logger.notice(
             "a credential was refused",
-            metadata: ["reason": "\(refusal.reason)", "detail": "\(refusal)"]
+            metadata: ["reason": "\(error.reason)", "detail": "\(error)"]
         )
     }
 

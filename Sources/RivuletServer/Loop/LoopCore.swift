@@ -44,10 +44,10 @@ final class LoopCore {
     }
 
     /// Records a refused credential, and returns its answer.
-    func refuse(_ refusal: CredentialRefusal) -> Problem {
+    func refuse(_ error: CredentialError) -> Problem {
         counters.authenticated(.refused)
-        log.logRefusedCredential(refusal)
-        return .credentialRefused(because: context.options.explainsRefusedCredentials ? refusal : nil)
+        log.logRefusedCredential(error)
+        return .credentialRefused(because: context.options.explainsRefusedCredentials ? error : nil)
     }
 
     /// Returns a caller that was found earlier under the present keys and rules, which may be others by now.

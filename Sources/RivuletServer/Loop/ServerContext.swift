@@ -79,8 +79,8 @@ final class ServerContext: Sendable {
     let streams = Atomic<Int>(0)
     private let groupCount = Atomic<UInt64>(0)
     private let quietLoops = Mutex<Set<Int>>([])
-    private let explained = Mutex<Set<RequestRefusal>>([])
-    private let explainedFaults = Mutex<Set<ProxyHeaders.Fault>>([])
+    private let explained = Mutex<Set<RequestRefusalReason>>([])
+    private let explainedReasons = Mutex<Set<ProxyHeaders.RefusalReason>>([])
 
     init(
         options: ServerOptions,
@@ -173,16 +173,16 @@ final class ServerContext: Sendable {
     ///
     /// A page cannot read the answer that names the option. Further requests are only counted, so that no page fills
     /// the log.
-    func explainOnce(_ cause: RequestRefusal) {
+    func explainOnce(_ cause: RequestRefusalReason) {
         guard let explanation = cause.explanation, explained.withLock({ $0.insert(cause).inserted }) else { return }
         logger.info("\(explanation) Further requests are counted in rivulet_requests_refused_total.")
     }
 
     /// Logs why a connection was closed before its first request, once for each cause.
-    func explainOnce(_ fault: ProxyHeaders.Fault) {
-        guard explainedFaults.withLock({ $0.insert(fault).inserted }) else { return }
+    func explainOnce(_ reason: ProxyHeaders.RefusalReason) {
+        guard explainedReasons.withLock({ $0.insert(reason).inserted }) else { return }
         logger.warning(
-            "A connection was closed: \(fault.rawValue). Further connections are counted in rivulet_connections_refused_total."
+            "A connection was closed: \(reason.rawValue). Further connections are counted in rivulet_connections_refused_total."
         )
     }
 

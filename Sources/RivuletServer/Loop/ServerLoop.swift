@@ -180,9 +180,9 @@ extension ServerLoop: LoopDelegate {
         return value.form.value { SharedBody(value.json, account: context.heldBytes) }
     }
 
-    func loopDidRefuseConnection(_ cause: AcceptFailure) {
-        core.counters.connectionRefused(RefusalCause(cause))
-        context.logger.warning("a connection was turned away", metadata: ["cause": "\(cause)"])
+    func loopDidRefuseConnection(_ error: AcceptError) {
+        core.counters.connectionRefused(ConnectionRefusalReason(error))
+        context.logger.warning("a connection was turned away", metadata: ["cause": "\(error)"])
     }
 
     /// Runs the deadlines that are due, as many as a turn allows; true if more are due.

@@ -26,10 +26,10 @@ final class LoopCounters {
     typealias Dispatch = LabelPair<DispatchOutcome, DispatchDurability>
 
     private(set) var connectionsAccepted = 0
-    private(set) var connectionsRefused = Tally<RefusalCause>()
+    private(set) var connectionsRefused = Tally<ConnectionRefusalReason>()
     private(set) var requests = Tally<LabelPair<MethodLabel, StatusClass>>()
     private(set) var problems = Tally<ProblemStatus>()
-    private(set) var requestsRefused = Tally<RequestRefusal>()
+    private(set) var requestsRefused = Tally<RequestRefusalReason>()
     private(set) var authentications = Tally<AuthenticationResult>()
     private(set) var rateLimits = Tally<LimitClass>()
     /// The counts of dispatches, by the index of the app.
@@ -54,7 +54,7 @@ final class LoopCounters {
 
     func connectionAccepted() { connectionsAccepted += 1 }
 
-    func connectionRefused(_ cause: RefusalCause) { connectionsRefused.add(cause) }
+    func connectionRefused(_ cause: ConnectionRefusalReason) { connectionsRefused.add(cause) }
 
     func requestAnswered(_ method: MethodLabel, _ status: HTTPStatus) {
         requests.add(LabelPair(method, StatusClass(status)))
@@ -62,7 +62,7 @@ final class LoopCounters {
     }
 
     /// Counts a request that was refused before its body was read to the end; its answer is counted like any other.
-    func requestRefused(_ cause: RequestRefusal) { requestsRefused.add(cause) }
+    func requestRefused(_ cause: RequestRefusalReason) { requestsRefused.add(cause) }
 
     /// Counts the result of looking at a request's credential, or of deciding about its permissions.
     func authenticated(_ result: AuthenticationResult) { authentications.add(result) }

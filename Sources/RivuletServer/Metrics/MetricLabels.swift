@@ -104,8 +104,8 @@ struct ProblemStatus: MetricLabels {
     var dimensions: [(String, String)] { [("status", index < Self.codes.count ? "\(Self.codes[index])" : "other")] }
 }
 
-/// The cause for which a connection was refused.
-enum RefusalCause: Int, MetricLabel {
+/// The reason that a connection was refused.
+enum ConnectionRefusalReason: Int, MetricLabel {
     /// The limit of open connections is reached.
     case limit
     /// The system had no descriptor or no memory for it.
@@ -116,17 +116,17 @@ enum RefusalCause: Int, MetricLabel {
     static let name = "cause"
     static let count = allCases.count
 
-    init(_ failure: AcceptFailure) {
+    init(_ error: AcceptError) {
         self =
-            switch failure {
+            switch error {
             case .connectionLimit: .limit
             case .failed: .system
             }
     }
 }
 
-/// The cause for which a request was refused before its body was read to the end.
-enum RequestRefusal: Int, MetricLabel {
+/// The reason that a request was refused before its body was read to the end.
+enum RequestRefusalReason: Int, MetricLabel {
     /// It names a host for which the server does not answer.
     case host
     /// A page of another site sent it, and the server does not allow the page's origin.

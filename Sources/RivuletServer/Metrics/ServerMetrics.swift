@@ -12,10 +12,10 @@ final class ServerMetrics: Sendable {
     let storage: StorageMetrics
     private let connections: any MeterHandler
     private let connectionsAccepted: any CounterHandler
-    private let connectionsRefused: TallyHandlers<RefusalCause>
+    private let connectionsRefused: TallyHandlers<ConnectionRefusalReason>
     private let requests: TallyHandlers<LabelPair<MethodLabel, StatusClass>>
     private let problems: TallyHandlers<ProblemStatus>
-    private let requestsRefused: TallyHandlers<RequestRefusal>
+    private let requestsRefused: TallyHandlers<RequestRefusalReason>
     private let authentications: TallyHandlers<AuthenticationResult>
     private let rateLimits: TallyHandlers<LimitClass>
     private let bodyBytes: any MeterHandler

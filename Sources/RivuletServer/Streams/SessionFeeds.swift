@@ -26,8 +26,8 @@ struct SessionFeeds {
         }
     }
 
-    private func refuse(_ subscription: StreamSubscription, _ refusal: StreamRefusal) {
-        server.outbox.send(.refuse(subscription.stream, .session(refusal)), to: subscription.stream.loop)
+    private func refuse(_ subscription: StreamSubscription, _ error: SessionStreamError) {
+        server.outbox.send(.refuse(subscription.stream, .session(error)), to: subscription.stream.loop)
     }
 }
 

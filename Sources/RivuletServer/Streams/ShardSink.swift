@@ -56,8 +56,8 @@ final class ShardSink: StreamSink {
         for index in loops { outbox.send(.end(group, reason), to: index) }
     }
 
-    func refuse(_ stream: StreamID, with refusal: StreamRefusal) {
-        outbox.send(.refuse(stream, .session(refusal)), to: stream.loop)
+    func refuse(_ stream: StreamID, with error: SessionStreamError) {
+        outbox.send(.refuse(stream, .session(error)), to: stream.loop)
     }
 
     /// Releases the event and the snapshot that were rendered last.

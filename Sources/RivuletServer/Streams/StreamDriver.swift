@@ -62,8 +62,8 @@ final class StreamDriver {
         case .join(let join): self.join(join)
         case .deliver(let block, let cursor, let group): table.deliver(block, cursor: cursor, to: group)
         case .end(let group, let reason): endGroup(group, because: reason)
-        case .refuse(let stream, let refusal):
-            if let connection = connections[stream.connectionID] { refuse(connection, with: refusal) }
+        case .refuse(let stream, let error):
+            if let connection = connections[stream.connectionID] { refuse(connection, with: error) }
         }
     }
 
@@ -189,9 +189,9 @@ final class StreamDriver {
     }
 
     /// Answers a request for a stream that cannot be served, or ends an open stream that cannot get its missed changes.
-    private func refuse(_ connection: ClientConnection, with refusal: StreamRejection) {
-        guard connection.stream == nil else { return close(connection, because: refusal.end) }
-        switch refusal.answer {
+    private func refuse(_ connection: ClientConnection, with error: StreamError) {
+        guard connection.stream == nil else { return close(connection, because: error.end) }
+        switch error.answer {
         case .bye(let reason): writer.answerBye(connection, reason)
         case .response(let response): connections.answer(connection, response)
         }

@@ -8,8 +8,8 @@ enum StreamMessage: Sendable {
     case deliver(StreamBlock, cursor: String, group: GroupID)
     /// The end of all members of a group, which its source has removed already.
     case end(GroupID, StreamEvent.ByeReason)
-    /// The refusal of a stream that cannot be served, or cannot get its missed changes.
-    case refuse(StreamID, StreamRejection)
+    /// The error of a stream that cannot be served, or cannot get its missed changes.
+    case refuse(StreamID, StreamError)
 }
 
 /// The events for one stream alone, and its group or state after them.

@@ -49,9 +49,9 @@ extension StreamID {
     }
 }
 
-/// The reason for which a source refuses a stream.
-enum StreamRejection: Sendable {
-    case session(StreamRefusal)
+/// The error of a stream that its source refuses.
+enum StreamError: Sendable {
+    case session(SessionStreamError)
     case shared(SharedError)
 
     /// The answer to a request for a stream.

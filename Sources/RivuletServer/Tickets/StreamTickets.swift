@@ -39,9 +39,9 @@ final class StreamTickets: Sendable {
         _ ticket: String,
         for target: TicketTarget,
         generation: UInt64
-    ) throws(CredentialRefusal) -> TicketOpening {
-        do throws(TicketFault) {
-            return try table.withLock { table throws(TicketFault) in
+    ) throws(CredentialError) -> TicketOpening {
+        do throws(TicketError) {
+            return try table.withLock { table throws(TicketError) in
                 let now = WallClock.milliseconds()
                 return try table.open(TicketID(ticket), for: target, generation: generation, now: now)
             }

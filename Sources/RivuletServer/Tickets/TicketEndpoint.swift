@@ -68,7 +68,7 @@ struct TicketEndpoint {
     private static let credentials = [TicketTarget.parameter, "access_token", "authorization"]
 
     private static func invalid(_ detail: String) -> Problem {
-        Problem(.invalidBody, "\"stream\" \(detail)", errors: [Problem.Fault(pointer: "/stream", detail: detail)])
+        Problem(.invalidBody, "\"stream\" \(detail)", errors: [Problem.BodyError(pointer: "/stream", detail: detail)])
     }
 }
 

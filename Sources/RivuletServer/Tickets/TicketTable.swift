@@ -104,7 +104,7 @@ struct TicketTable {
         for target: TicketTarget,
         generation: UInt64,
         now: Int64
-    ) throws(TicketFault) -> TicketOpening {
+    ) throws(TicketError) -> TicketOpening {
         guard let ticket = tickets[id] else { throw .unknown }
         guard ticket.target == target else { throw .target }
         guard ticket.generation == generation else { throw .reloaded }

@@ -8,7 +8,7 @@ struct IdempotencyLedger {
     private var usage: IdempotencyUsage?
 
     /// The reason why a key cannot be used now.
-    enum Refusal: Equatable {
+    enum ConflictReason: Equatable {
         /// The same request is being handled.
         case underWay
         /// Another request uses the key at this moment.
@@ -26,7 +26,7 @@ struct IdempotencyLedger {
     }
 
     /// Takes the key until `release`, or returns the reason why the key cannot be used.
-    mutating func claim(_ key: String, fingerprint: [UInt8]) -> Refusal? {
+    mutating func claim(_ key: String, fingerprint: [UInt8]) -> ConflictReason? {
         if let other = underWay[key] { return other == fingerprint ? .underWay : .reused }
         underWay[key] = fingerprint
         return nil

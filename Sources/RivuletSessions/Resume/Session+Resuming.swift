@@ -92,7 +92,7 @@ extension Session {
     /// If `first` is nil, it is unknown which values the stream has to drop, and the stream begins with a reset.
     private func join(_ subscriber: Subscriber, first: [StreamEvent]?, from cursor: Cursor) {
         let stream = subscriber.request.stream
-        if let leavingRefusal { return streams.refuse(stream, with: leavingRefusal) }
+        if let leavingStreamError { return streams.refuse(stream, with: leavingStreamError) }
         guard let first, let rest = streams.events(after: cursor, for: subscriber.key, standing) else {
             return reset(subscriber, .placesUnknown)
         }

@@ -53,7 +53,7 @@ extension Session: SessionEffectHost {
         if !machine.isRetired, machine.hasQueued, !postDrive() { drive() }
     }
 
-    func enqueue(_ events: DecodedEvents, named name: String, from source: EffectSource) -> EffectFault? {
+    func enqueue(_ events: DecodedEvents, named name: String, from source: EffectSource) -> EffectError? {
         machine.enqueue(
             fromEffect: QueuedDispatch(.events(events), source: source) { [weak self] in
                 guard case .failure(let error) = $0 else { return }
@@ -67,13 +67,13 @@ extension Session: SessionEffectHost {
     /// A closure that logs the error of an effect.
     ///
     /// It does not hold the session, which may have left memory before the call.
-    var effectReport: (_ fault: EffectFault, _ eventName: String) -> Void {
+    var effectReport: (_ error: EffectError, _ eventName: String) -> Void {
         let logger = environment.logger
         let app = key.app
-        return { fault, eventName in
+        return { effectError, eventName in
             var metadata: Logger.Metadata = ["app": "\(app)", "event": "\(eventName)"]
-            if let error = fault.error { metadata["error"] = "\(LogText.of(error))" }
-            logger.error("\(fault)", metadata: metadata)
+            if let error = effectError.error { metadata["error"] = "\(LogText.of(error))" }
+            logger.error("\(effectError)", metadata: metadata)
         }
     }
 
@@ -88,7 +88,7 @@ extension Session: SessionEffectHost {
 
     /// Logs the failure of a reducer, and returns the error for the client, without the failure's text.
     func failure(_ error: any Error) -> SessionError {
-        let failure = error as? ReducerFailure
+        let failure = error as? ReducerError
         let eventName = failure?.eventName ?? ""
         environment.logger.error(
             "a reducer failed; nothing has changed",

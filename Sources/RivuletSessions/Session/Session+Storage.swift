@@ -193,7 +193,7 @@ extension Session {
     }
 
     /// Answers the failed requests with the error.
-    func tell(_ failed: SessionMachine.Failed, _ error: SessionError) {
+    func tell(_ failed: SessionMachine.FailedRequests, _ error: SessionError) {
         for dispatch in failed.dispatches { dispatch.reply(.failure(error)) }
         for dispatch in failed.queued { dispatch.reply(.failure(error)) }
         for reply in failed.creations { reply(.failure(error)) }

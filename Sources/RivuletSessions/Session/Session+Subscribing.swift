@@ -70,7 +70,7 @@ extension Session {
     }
 
     private func give(_ event: StreamEvent, of writing: SnapshotWriting) {
-        switch streams.didWrite(event, of: writing, standing, refusal: leavingRefusal) {
+        switch streams.didWrite(event, of: writing, standing, error: leavingStreamError) {
         case .nothing: break
         case .more:
             // The session stays paused until all waiting streams have joined, so that the snapshot stays current.
@@ -85,6 +85,6 @@ extension Session {
         account()
     }
 
-    /// The refusal of streams that waited while the session ended; nil if the session accepts streams.
-    var leavingRefusal: StreamRefusal? { isDeleted ? .gone : leavingError.map { .failed($0) } }
+    /// The error for streams that waited while the session ended; nil if the session accepts streams.
+    var leavingStreamError: SessionStreamError? { isDeleted ? .gone : leavingError.map { .failed($0) } }
 }

@@ -358,7 +358,7 @@ package final class Session {
         let step: SessionStep
         do {
             step = try state.apply(events, to: machine.head, settles: machine.isHeadVisible)
-        } catch let refused as RefusedEvent {
+        } catch let refused as RejectedEventError {
             throw dispatch.isArray ? .rejectedInArray(refused) : .rejected(refused.rejection.message)
         } catch {
             throw failure(error)

@@ -126,7 +126,7 @@ struct SessionMachine: ~Copyable {
     /// Queues an event of an effect.
     ///
     /// - Returns: The reason if the event was dropped; nil if it is queued.
-    mutating func enqueue(fromEffect dispatch: @autoclosure () -> QueuedDispatch) -> EffectFault? {
+    mutating func enqueue(fromEffect dispatch: @autoclosure () -> QueuedDispatch) -> EffectError? {
         guard !isRetired, deletion == nil else { return .late }
         guard queue.count < queuedMax else { return .queueFull(limit: queuedMax) }
         queue.append(dispatch())
@@ -387,7 +387,7 @@ struct SessionMachine: ~Copyable {
     }
 
     /// The requests that wait for work that failed.
-    struct Failed {
+    struct FailedRequests {
         let dispatches: [PendingDispatch]
         let queued: [QueuedDispatch]
         let creations: [SessionReply<SessionInfo>]
@@ -401,9 +401,9 @@ struct SessionMachine: ~Copyable {
     }
 
     /// Rolls back everything that is not durable, and returns the requests that failed with it.
-    mutating func storageDidFail() -> Failed {
+    mutating func storageDidFail() -> FailedRequests {
         isStorageBusy = false
-        let failed = Failed(
+        let failed = FailedRequests(
             dispatches: commits.takeAll(),
             queued: [],
             creations: creation.takeReplies() ?? [],
@@ -419,10 +419,10 @@ struct SessionMachine: ~Copyable {
     // MARK: - Endings
 
     /// Ends the session, and returns the requests that still wait; the caller answers them with an error.
-    mutating func close() -> Failed {
+    mutating func close() -> FailedRequests {
         isRetired = true
         effectsToCome = 0
-        let failed = Failed(
+        let failed = FailedRequests(
             dispatches: commits.takeAll(),
             queued: Array(queue),
             creations: creation.takeReplies() ?? [],

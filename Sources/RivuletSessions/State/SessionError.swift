@@ -22,7 +22,7 @@ package enum SessionError: Error, Sendable {
     /// The reducer rejected the event, with this message.
     case rejected(String)
     /// The reducer rejected this event of an array.
-    case rejectedInArray(RefusedEvent)
+    case rejectedInArray(RejectedEventError)
     /// A reducer failed at this event; the log has the reason.
     case reducerFailed(eventName: String)
     /// Wrappers would have changed these values of a strict request; for a creation, the paths are positions in the

@@ -189,16 +189,16 @@ final class SessionStreams {
 
     /// Sends a written snapshot to the streams that wait for it, as many as one turn has time for.
     ///
-    /// If `refusal` is not nil, all these streams are refused instead.
+    /// If `error` is not nil, all these streams are refused instead.
     func didWrite(
         _ event: StreamEvent,
         of writing: SnapshotWriting,
         _ standing: SessionStanding,
-        refusal: StreamRefusal?
+        error: SessionStreamError?
     ) -> SnapshotWriting.Rest {
         let (key, group) = (writing.key, writing.group)
-        if let refusal {
-            for subscriber in waiting.take(key) { refuse(subscriber.request.stream, with: refusal) }
+        if let error {
+            for subscriber in waiting.take(key) { refuse(subscriber.request.stream, with: error) }
             return .nothing
         }
         keep(event, as: key, at: writing.cursor)
@@ -274,7 +274,7 @@ final class SessionStreams {
         }
     }
 
-    func refuse(_ stream: StreamID, with refusal: StreamRefusal) { environment.sink.refuse(stream, with: refusal) }
+    func refuse(_ stream: StreamID, with error: SessionStreamError) { environment.sink.refuse(stream, with: error) }
 
     /// Removes one member on that loop from a group; false if there is no such group.
     func leave(_ group: GroupID, loop: Int) -> Bool {

@@ -26,11 +26,11 @@ package protocol StreamSink: AnyObject {
     func end(_ group: GroupID, because reason: StreamEvent.ByeReason, loops: [Int])
 
     /// Refuses a stream that never became a member.
-    func refuse(_ stream: StreamID, with refusal: StreamRefusal)
+    func refuse(_ stream: StreamID, with error: SessionStreamError)
 }
 
-/// The reason why a stream is not served.
-package enum StreamRefusal: Sendable {
+/// The error of a stream that a session does not serve.
+package enum SessionStreamError: Sendable {
     /// An error of the session.
     case failed(SessionError)
     /// The session of the cursor was deleted, and the client must not reconnect.

@@ -151,7 +151,7 @@ struct RestoredState<Definition: AppDefinition>: Sendable {
         _ definition: Definition,
         _ key: SessionKey
     ) throws(SessionError) -> MigrationFindings {
-        do throws(MigrationFailure) {
+        do throws(MigrationError) {
             return try definition.migrations.migrate(&document, from: Int(schema))
         } catch {
             throw .unreadable(

@@ -48,7 +48,7 @@ protocol SessionState: AnyObject {
     /// No value of the state itself changes. If `settles` is true, the state first completes the bookkeeping that its
     /// last event left.
     ///
-    /// - Throws: A `RefusedEvent` or a `ReducerFailure`.
+    /// - Throws: A `RejectedEventError` or a `ReducerError`.
     func apply(_ events: DecodedEvents, to state: OpaqueBox, settles: Bool) throws -> SessionStep
     /// Returns a job that applies an engine event to a copy of the state; it fails if the document of a restored
     /// version does not decode.
@@ -155,11 +155,11 @@ protocol SessionEffectHost: AnyObject {
     /// Queues an event that an effect dispatched; `name` is the event's name.
     ///
     /// - Returns: The reason if the event was dropped; nil if it is queued.
-    func enqueue(_ events: DecodedEvents, named name: String, from source: EffectSource) -> EffectFault?
+    func enqueue(_ events: DecodedEvents, named name: String, from source: EffectSource) -> EffectError?
     /// Continues with the queue, if nothing holds it.
     func drive()
     /// A closure that logs the error of an effect, even if the session has left memory.
-    var effectReport: (_ fault: EffectFault, _ eventName: String) -> Void { get }
+    var effectReport: (_ error: EffectError, _ eventName: String) -> Void { get }
 }
 
 /// The events of one dispatch.

@@ -271,7 +271,7 @@ final class TypedState<Definition: AppDefinition>: SessionState {
 }
 
 extension TypedState: EffectHost {
-    func enqueue(_ event: Event, from source: EffectSource) -> EffectFault? {
+    func enqueue(_ event: Event, from source: EffectSource) -> EffectError? {
         guard let effectHost else { return .late }
         return effectHost.enqueue(decoded(event), named: event.eventName, from: source)
     }

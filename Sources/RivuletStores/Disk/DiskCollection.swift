@@ -47,8 +47,8 @@ struct DiskCollection {
                 let identity = DiskKeys.Identity(arrival: item.arrival, created: item.item.created)
                 keys.items[ByteText(item.item.key)] = identity
                 keys.nextArrival = max(keys.nextArrival, item.arrival &+ 1)
-            case .failure(let damage):
-                damaged.append(damage.item)
+            case .failure(let error):
+                damaged.append(error.item)
                 keys.damaged.insert(name)
             }
         }

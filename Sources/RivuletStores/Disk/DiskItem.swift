@@ -34,10 +34,10 @@ struct DiskItem {
     }
 
     /// Returns the content of a file, or its damage; the file's name must match its key.
-    static func read(_ bytes: [UInt8], from name: DiskItemName, path: String) -> Result<DiskItem, Damage> {
+    static func read(_ bytes: [UInt8], from name: DiskItemName, path: String) -> Result<DiskItem, ReadError> {
         let key = key(in: bytes).flatMap { DiskItemName($0) == name ? $0 : nil }
-        func damage(_ what: String) -> Result<DiskItem, Damage> {
-            .failure(Damage(item: DamagedItem(key: key, detail: "\(path) \(what)")))
+        func damage(_ what: String) -> Result<DiskItem, ReadError> {
+            .failure(ReadError(item: DamagedItem(key: key, detail: "\(path) \(what)")))
         }
         guard let key else { return damage("is not an item's file, or has the name of another item's file") }
         let digestStart = bytes.count - SHA256.byteCount
@@ -57,7 +57,8 @@ struct DiskItem {
         return .success(DiskItem(arrival: number(0, in: bytes), item: item))
     }
 
-    struct Damage: Error {
+    /// The error of an item that cannot be read.
+    struct ReadError: Error {
         let item: DamagedItem
     }
 

@@ -10,10 +10,10 @@ import RivuletBase
 enum SealedDocument {
     private static let codec: UInt8 = 1
 
-    /// The reason that a document does not open.
+    /// The error of a document that does not open.
     ///
     /// It reveals nothing of the content.
-    enum Fault: LoggableError, CustomStringConvertible {
+    enum OpeningError: LoggableError, CustomStringConvertible {
         case notSealed
         case otherKey
         case damaged
@@ -34,7 +34,7 @@ enum SealedDocument {
 
     static func seal(_ bytes: [UInt8], at location: String, with key: SealingKey) throws -> [UInt8] {
         let box = try AES.GCM.seal(bytes, using: key.key, authenticating: Array(location.utf8))
-        guard let combined = box.combined else { throw Fault.damaged }
+        guard let combined = box.combined else { throw OpeningError.damaged }
         return [codec] + key.name + Array(combined)
     }
 
@@ -43,7 +43,7 @@ enum SealedDocument {
         document.dropFirst().starts(with: key.name)
     }
 
-    static func open(_ document: [UInt8], at location: String, with keys: SealingKeys) throws(Fault) -> [UInt8] {
+    static func open(_ document: [UInt8], at location: String, with keys: SealingKeys) throws(OpeningError) -> [UInt8] {
         let headBytes = 1 + SealingKey.nameBytes
         guard document.count > headBytes, document[0] == codec else { throw .notSealed }
         let name = document[1..<headBytes]

@@ -76,13 +76,13 @@ public final class SecurelyStoredValue<Item: Codable & Sendable>: Sendable {
                 },
                 value: { document in
                     guard let document else { return nil }
-                    guard let keys = try keys() else { throw SealedDocument.Fault.otherKey }
+                    guard let keys = try keys() else { throw SealedDocument.OpeningError.otherKey }
                     let bytes = try SealedDocument.open(document, at: location, with: keys)
                     do throws(JSONError) {
                         return try StoredBox.value(Item.self, of: bytes)
                     } catch {
                         // The error itself could repeat a part of the secret.
-                        throw SealedDocument.Fault.otherType("\(Item.self)")
+                        throw SealedDocument.OpeningError.otherType("\(Item.self)")
                     }
                 },
                 isOlder: { document in

@@ -21,7 +21,7 @@ enum ConnectionFuzz {
 
     private struct Reading: Equatable {
         var requests: [String] = []
-        var refusal: HTTPRefusal?
+        var refusal: HTTPError?
         var isClosed = false
 
         init(_ bytes: [UInt8], cuts: [Int], _ limits: HTTPLimits) {

@@ -7,7 +7,7 @@ import Testing
 
     private static func fault(_ text: String) throws -> String? {
         let value = try JSONValue(parsing: text)
-        do throws(GrantFault) { _ = try Grant(value) } catch { return error.description }
+        do throws(GrantError) { _ = try Grant(value) } catch { return error.description }
         return nil
     }
 

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    private static func refusal(_ file: APIKeyFile, _ key: String, at now: Int = 0) -> CredentialRefusal? {
+    private static func refusal(_ file: APIKeyFile, _ key: String, at now: Int = 0) -> CredentialError? {
         do { _ = try file.verify(Array(key.utf8), at: now) } catch { return error }
         return nil
     }
@@ -47,15 +47,15 @@ import Testing
             for digit in Array("aZ0_-.=".utf8) where digit != text[position] {
                 var changed = text
                 changed[position] = digit
-                #expect(throws: CredentialRefusal.apiKeyForm) { try APIKey(parsing: changed) }
+                #expect(throws: CredentialError.apiKeyForm) { try APIKey(parsing: changed) }
             }
         }
     }
 
     @Test(arguments: ["", "rvk_", "rvk_a_b_c", "rvk", "Bearer rvk_"])
     func `another form is refused`(_ text: String) {
-        #expect(throws: CredentialRefusal.apiKeyForm) { try APIKey(parsing: Array(text.utf8)) }
-        #expect(throws: CredentialRefusal.apiKeyForm) {
+        #expect(throws: CredentialError.apiKeyForm) { try APIKey(parsing: Array(text.utf8)) }
+        #expect(throws: CredentialError.apiKeyForm) {
             try APIKey(parsing: Array((Self.key().text + text + " ").utf8))
         }
     }

@@ -29,7 +29,7 @@ import Testing
         for attack in Attack.all where attack.kinds?.contains(kind) != false {
             count += 1
             let token = try attack.token(issuer)
-            do throws(CredentialRefusal) {
+            do throws(CredentialError) {
                 let principal = try verifier.verify(Array(token.utf8), at: TestIssuer.now)
                 Issue.record("\(kind) accepts \(attack): \(principal.claims)")
             } catch {

@@ -52,7 +52,7 @@ import Testing
         for _ in 0..<Self.count {
             let changed = Self.changed(token, using: &random)
             guard changed != token else { continue }
-            do throws(CredentialRefusal) {
+            do throws(CredentialError) {
                 _ = try verifier.verify(changed, at: TestIssuer.now)
                 Issue.record("accepted: \(String(decoding: changed, as: UTF8.self))")
             } catch {
@@ -77,7 +77,7 @@ import Testing
                 header: changedHeader ? Self.changed(Array(header.utf8), using: &random) : Array(header.utf8),
                 payload: changedHeader ? Array(claims.utf8) : Self.changed(Array(claims.utf8), using: &random)
             )
-            do throws(CredentialRefusal) {
+            do throws(CredentialError) {
                 let principal = try verifier.verify(Array(token.utf8), at: TestIssuer.now)
                 #expect(principal.issuer == TestIssuer.name)
                 #expect((1...255).contains(principal.subject.utf8.count))
@@ -104,7 +104,7 @@ import Testing
             let text = Array(key.text.utf8)
             let changed = Self.changed(text, using: &random)
             guard changed != text else { continue }
-            #expect(throws: CredentialRefusal.self) { try file.verify(changed, at: 0) }
+            #expect(throws: CredentialError.self) { try file.verify(changed, at: 0) }
         }
     }
 }

@@ -171,12 +171,12 @@ import Testing
         let key = try file.add(name: nil, grants: [grant], expires: nil, using: &random)
         let (authenticator, issuer) = try Self.authenticator(keys: file)
         let token = Array(try issuer.token().utf8)
-        func identify(_ credential: [UInt8], _ revocation: Revocation) -> CredentialRefusal? {
+        func identify(_ credential: [UInt8], _ revocation: Revocation) -> CredentialError? {
             var list = Revocations()
             guard list.insert(Revocations.record(revocation, id: "r", at: Self.now, lifetimeSecondsMax: 60)) else {
                 return nil
             }
-            do throws(CredentialRefusal) {
+            do throws(CredentialError) {
                 _ = try authenticator.identify(credential, at: Self.now, isRevoked: list.covers)
                 return nil
             } catch {

@@ -208,7 +208,7 @@ extension PrincipalCache {
     @Test func `a refused token is known for a minute, with its reason`() {
         var cache = PrincipalCache(capacity: 4)
         cache.insert(.signature, of: Self.token(1), found: cache.generation, at: 100)
-        func refusal(_ number: Int, at now: Int) -> CredentialRefusal? {
+        func refusal(_ number: Int, at now: Int) -> CredentialError? {
             guard case .refused(let reason) = cache.find(Self.token(number), at: now) else { return nil }
             return reason
         }

@@ -158,7 +158,7 @@ import Testing
         let issuer = try TokenIssuer(name: "i", audiences: [], keys: keys)
         func read(_ text: String, sole: TokenIssuer? = issuer) throws -> String {
             let value = try JSONValue(parsing: text)
-            do throws(RevocationFault) {
+            do throws(RevocationError) {
                 return "\(try Revocation(reading: value, soleIssuer: sole, at: 1_000))"
             } catch {
                 return error.description

@@ -10,7 +10,7 @@ import Testing
         let verifier = try TokenVerifier(issuers: [
             TokenIssuer(name: TestIssuer.name, audiences: [TestIssuer.audience], keys: keys)
         ])
-        func verify(_ details: String) throws(CredentialRefusal) -> [Grant] {
+        func verify(_ details: String) throws(CredentialError) -> [Grant] {
             var token: [UInt8] = []
             do { token = Array(try issuer.token(claims: ["authorization_details": details]).utf8) } catch {}
             return try verifier.verify(token, at: TestIssuer.now).grants
@@ -30,7 +30,7 @@ import Testing
                 "The token's claim \"authorization_details\" needs an array of at most 64 objects."
             ),
         ] {
-            do throws(CredentialRefusal) {
+            do throws(CredentialError) {
                 _ = try verify(details)
                 Issue.record("\(details) is accepted")
             } catch {

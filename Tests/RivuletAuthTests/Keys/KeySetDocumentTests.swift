@@ -8,7 +8,7 @@ import Testing
     }
 
     private static func set(_ keys: [String]) throws -> KeySet {
-        try KeySet(jwks: Array("{\"keys\":[\(keys.joined(separator: ","))]}".utf8), skipsFaults: true)
+        try KeySet(jwks: Array("{\"keys\":[\(keys.joined(separator: ","))]}".utf8), skipsInvalidKeys: true)
     }
 
     @Test func `a set of a URL skips a faulty key with a line, and a file refuses it`() throws {
@@ -32,7 +32,7 @@ import Testing
         let set = try Self.set(keys)
         #expect(set.keys.map(\.id) == ["b"])
         #expect(set.skipped.count == 3)
-        #expect(throws: CredentialRefusal.keyID("a")) { try set.key(id: "a") }
+        #expect(throws: CredentialError.keyID("a")) { try set.key(id: "a") }
     }
 
     @Test func `a set of a URL has no secrets`() throws {

@@ -19,7 +19,7 @@ import Testing
         return try TokenVerifier(issuers: [configured])
     }
 
-    private static func refusal(_ body: () throws(CredentialRefusal) -> Principal) -> CredentialRefusal? {
+    private static func refusal(_ body: () throws(CredentialError) -> Principal) -> CredentialError? {
         do { _ = try body() } catch { return error }
         return nil
     }
@@ -76,12 +76,12 @@ import Testing
         let expires = Self.now + 3_600
         let principal = try verifier.verify(token, at: expires + 4)
         #expect(
-            Self.refusal { () throws(CredentialRefusal) in try verifier.verify(token, at: expires + 5) }
+            Self.refusal { () throws(CredentialError) in try verifier.verify(token, at: expires + 5) }
                 == .expired(secondsAgo: 5)
         )
         _ = try verifier.verify(token, at: Self.now - 5)
         #expect(
-            Self.refusal { () throws(CredentialRefusal) in try verifier.verify(token, at: Self.now - 6) }
+            Self.refusal { () throws(CredentialError) in try verifier.verify(token, at: Self.now - 6) }
                 == .issuedInFuture(inSeconds: 6)
         )
         #expect(!principal.isExpired(at: expires - 1, leewaySeconds: 0))
@@ -98,7 +98,7 @@ import Testing
         for attack in Attack.claims + Attack.names + Attack.headers + Attack.algorithms
         where attack.kinds?.contains(kind) != false && attack.reason != "signature" {
             let token = Array(try attack.token(foreign).utf8)
-            do throws(CredentialRefusal) {
+            do throws(CredentialError) {
                 _ = try verifier.candidate(token, at: Self.now)
                 Issue.record("\(attack) reaches the signature")
             } catch {
@@ -106,7 +106,7 @@ import Testing
             }
         }
         let candidate = try verifier.candidate(Array(foreign.token().utf8), at: Self.now)
-        #expect(Self.refusal { () throws(CredentialRefusal) in try candidate.verified() } == .signature)
+        #expect(Self.refusal { () throws(CredentialError) in try candidate.verified() } == .signature)
     }
 
     @Test func `a token of 8,000 bytes is accepted, and of one more refused`() throws {
@@ -114,7 +114,7 @@ import Testing
         let verifier = try Self.verifier(issuer)
         for size in 5_600..<5_800 {
             let token = Array(try issuer.token(claims: ["x": "\"\(String(repeating: "x", count: size))\""]).utf8)
-            let refusal = Self.refusal { () throws(CredentialRefusal) in try verifier.verify(token, at: Self.now) }
+            let refusal = Self.refusal { () throws(CredentialError) in try verifier.verify(token, at: Self.now) }
             #expect(refusal == (token.count > 8_000 ? .tooLong : nil), "\(token.count)")
         }
     }
@@ -129,7 +129,7 @@ import Testing
         let issuer = TestIssuer(kind: .hmac)
         let verifier = try Self.verifier(issuer, types: [.jwt])
         let token = Array(try issuer.token(header: ["typ": type]).utf8)
-        let refusal = Self.refusal { () throws(CredentialRefusal) in try verifier.verify(token, at: Self.now) }
+        let refusal = Self.refusal { () throws(CredentialError) in try verifier.verify(token, at: Self.now) }
         #expect(refusal?.reason == (isAdmitted ? nil : "typ"))
     }
 
@@ -137,9 +137,9 @@ import Testing
         let issuer = TestIssuer(kind: .hmac)
         let keys = try KeySet(keyFile: TestKeys.secret, algorithm: nil)
         let verifier = try TokenVerifier(issuers: [TokenIssuer(name: nil, audiences: [], keys: keys)])
-        func refusal(_ header: [String: String?], _ claims: [String: String?]) throws -> CredentialRefusal? {
+        func refusal(_ header: [String: String?], _ claims: [String: String?]) throws -> CredentialError? {
             let token = Array(try issuer.token(header: header, claims: claims).utf8)
-            return Self.refusal { () throws(CredentialRefusal) in try verifier.verify(token, at: Self.now) }
+            return Self.refusal { () throws(CredentialError) in try verifier.verify(token, at: Self.now) }
         }
         #expect(try refusal(["kid": "\"anything\""], ["iss": nil, "aud": nil]) == nil)
         #expect(try refusal(["kid": nil], ["iss": nil, "aud": nil]) == nil)
@@ -155,7 +155,7 @@ import Testing
         _ = try verifier.verify(Array(issuer.token(header: ["kid": nil]).utf8), at: Self.now)
         let other = Array(try issuer.token(header: ["kid": "\"k2\""]).utf8)
         #expect(
-            Self.refusal { () throws(CredentialRefusal) in try verifier.verify(other, at: Self.now) } == .keyID("k2")
+            Self.refusal { () throws(CredentialError) in try verifier.verify(other, at: Self.now) } == .keyID("k2")
         )
     }
 
@@ -169,7 +169,7 @@ import Testing
             let token = Array(
                 try issuer.token(header: ["kid": "\"\(kid)\""], claims: ["iss": "\"\(iss)\"", "aud": "\"\(aud)\""]).utf8
             )
-            return Self.refusal { () throws(CredentialRefusal) in try verifier.verify(token, at: Self.now) }?.reason
+            return Self.refusal { () throws(CredentialError) in try verifier.verify(token, at: Self.now) }?.reason
         }
         #expect(try reason(kid: composed, iss: composed, aud: composed) == nil)
         #expect(try reason(kid: decomposed, iss: composed, aud: composed) == "kid")
@@ -187,7 +187,7 @@ import Testing
         }
         let verifier = try TokenVerifier(issuers: [first, second])
         let token = Array(try TestIssuer(kind: .hmac).token(claims: ["iss": "\"b\"", "aud": nil]).utf8)
-        #expect(Self.refusal { () throws(CredentialRefusal) in try verifier.verify(token, at: Self.now) } == .signature)
+        #expect(Self.refusal { () throws(CredentialError) in try verifier.verify(token, at: Self.now) } == .signature)
     }
 
     @Test func `an issuer needs a name and an audience for a key set, and sensible limits`() throws {
@@ -230,7 +230,7 @@ import Testing
         let issuer = TestIssuer(kind: .p256)
         let token = Array(try issuer.token(header: ["typ": "\"JWT\""], claims: [name: value]).utf8)
         let verifier = try Self.verifier(issuer, types: [.jwt])
-        let refusal = Self.refusal { () throws(CredentialRefusal) in try verifier.verify(token, at: Self.now) }
+        let refusal = Self.refusal { () throws(CredentialError) in try verifier.verify(token, at: Self.now) }
         #expect(refusal?.reason == name)
     }
 
@@ -239,7 +239,7 @@ import Testing
         let issuer = TestIssuer(kind: .hmac)
         let token = Array(try issuer.token(claims: ["sub": "\"\(subject)\""]).utf8)
         let verifier = try Self.verifier(issuer)
-        let refusal = Self.refusal { () throws(CredentialRefusal) in try verifier.verify(token, at: Self.now) }
+        let refusal = Self.refusal { () throws(CredentialError) in try verifier.verify(token, at: Self.now) }
         #expect(refusal?.reason == "sub")
     }
 }

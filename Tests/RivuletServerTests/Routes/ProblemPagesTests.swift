@@ -99,10 +99,10 @@ import Testing
             .badRequest, .requestTimeout, .contentTooLarge, .uriTooLong, .expectationFailed,
             .requestHeaderFieldsTooLarge,
             .notImplemented, .httpVersionNotSupported,
-        ] as [HTTPRefusal.Kind]
+        ] as [HTTPError.Kind]
     )
-    func `a request that could not be read has a type of its status`(_ kind: HTTPRefusal.Kind) {
-        #expect(ProblemType(kind).status == Int(HTTPRefusal(kind, "x").status.code))
+    func `a request that could not be read has a type of its status`(_ kind: HTTPError.Kind) {
+        #expect(ProblemType(kind).status == Int(HTTPError(kind, "x").status.code))
     }
 
     @Test func `the pages are below the path problems, and any other path there is a file`() throws {

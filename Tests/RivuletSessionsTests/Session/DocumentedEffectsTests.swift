@@ -79,7 +79,7 @@ struct Counting: EffectReducer {
     private func play(_ effect: Effect<SearchEvent>, for duration: Duration) -> [SearchEvent] {
         final class Host: EffectHost {
             var events: [SearchEvent] = []
-            func enqueue(_ event: SearchEvent, from source: EffectSource) -> EffectFault? {
+            func enqueue(_ event: SearchEvent, from source: EffectSource) -> EffectError? {
                 events.append(event)
                 if let tick = source.tick { ticks.append(tick) }
                 return nil

@@ -221,7 +221,7 @@ import Testing
                 Issue.record("\(String(describing: error))")
                 continue
             }
-            #expect(refused == RefusedEvent(index: index, eventName: "rename", rejection: rejection))
+            #expect(refused == RejectedEventError(index: index, eventName: "rename", rejection: rejection))
         }
         let error = #expect(throws: SessionError.self) { try harness.dispatch(#" {"rename":""}"#) }
         guard case .rejected(rejection.message)? = error else {

@@ -202,7 +202,7 @@ import Testing
             }
         }
 
-        private mutating func tell(_ failed: SessionMachine.Failed) {
+        private mutating func tell(_ failed: SessionMachine.FailedRequests) {
             turn = nil
             unansweredBytes -= failed.dispatches.reduce(0) { $0 + $1.bodyBytes }
             unansweredBytes -= failed.queued.reduce(0) { $0 + $1.bodyBytes }

@@ -77,7 +77,7 @@ final class RecordingSink: StreamSink {
     var joined: [Joined] = []
     var delivered: [(group: GroupID, event: StreamEvent)] = []
     var ended: [StreamEvent.ByeReason] = []
-    var refused: [StreamRefusal] = []
+    var refused: [SessionStreamError] = []
     /// The names of the calls, in their order.
     var order: [String] = []
 
@@ -116,7 +116,7 @@ final class RecordingSink: StreamSink {
 
     func end(_ group: GroupID, because reason: StreamEvent.ByeReason, loops: [Int]) { ended.append(reason) }
 
-    func refuse(_ stream: StreamID, with refusal: StreamRefusal) { refused.append(refusal) }
+    func refuse(_ stream: StreamID, with error: SessionStreamError) { refused.append(error) }
 }
 
 /// The time of day, which a test sets.

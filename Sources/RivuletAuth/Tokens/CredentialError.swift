@@ -1,11 +1,11 @@
 package import RivuletAccess
 package import RivuletJSON
 
-/// The reason that a credential is refused.
+/// The error of a credential that is refused.
 ///
 /// The description is for the log. The answer is the same 401 for each reason. No case has a token, a signature or a
 /// secret; texts of the caller are quoted and cut.
-package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
+package enum CredentialError: Error, Hashable, CustomStringConvertible {
     /// A part of a token.
     package enum Part: String, Sendable {
         case header, payload, signature
@@ -31,7 +31,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
     case issuedInFuture(inSeconds: Int)
     case lifetime(seconds: Int, max: Int)
     case signature
-    case grant(index: Int, GrantFault)
+    case grant(index: Int, GrantError)
     case revoked
     case keysReplaced
     case apiKeyForm
@@ -39,7 +39,7 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
     case apiKeySecret(String)
     case apiKeyExpired(String)
     case apiKeyInCookie
-    case ticket(TicketFault)
+    case ticket(TicketError)
 
     /// A word for metrics and for filters of the log.
     package var reason: String {
@@ -88,14 +88,14 @@ package enum CredentialRefusal: Error, Hashable, CustomStringConvertible {
         case .issuedInFuture(let seconds): "The token was issued \(seconds) s in the future. Compare the clocks."
         case .lifetime(let seconds, let max): "The token is valid for \(seconds) s, and \(max) s are the most."
         case .signature: "The token's signature is not valid for its key."
-        case .grant(let index, let fault): "The token's grant at index \(index) \(fault)"
+        case .grant(let index, let error): "The token's grant at index \(index) \(error)"
         case .revoked: "The credential is revoked."
         case .keysReplaced: "The keys that verified the credential were replaced while the request was under way."
         case .apiKeyForm: "The API key is mistyped: its form or its checksum is wrong."
         case .apiKeyID(let id): "The API key \(ForeignText.quoted(id)) is not in the file of keys."
         case .apiKeySecret(let id): "The secret of the API key \(ForeignText.quoted(id)) is wrong."
         case .apiKeyInCookie: "An API key is in a cookie. Pages sign in with tokens, because API keys are for programs."
-        case .ticket(let fault): fault.text
+        case .ticket(let error): error.text
         case .apiKeyExpired(let id): "The API key \(ForeignText.quoted(id)) has expired."
         }
     }

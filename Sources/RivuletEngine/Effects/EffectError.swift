@@ -1,5 +1,5 @@
 /// An error of an effect, for the session's log.
-package enum EffectFault: Sendable, CustomStringConvertible {
+package enum EffectError: Sendable, CustomStringConvertible {
     /// The body threw this error, and there is no handler.
     case failed(any Error)
     /// The session waited for the effect until this time limit.

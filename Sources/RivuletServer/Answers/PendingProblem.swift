@@ -1,5 +1,5 @@
 /// A problem on the way to its connection, where its log line is written and its `trace_id` is known.
-final class Refusal: Sendable {
+final class PendingProblem: Sendable {
     let problem: Problem
     /// The cause that the problem leaves out; nil if it leaves out nothing.
     let cause: (any Error)?

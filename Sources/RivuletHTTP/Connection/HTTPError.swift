@@ -1,8 +1,8 @@
-/// The refusal of a request before it reached a route.
+/// The error of a request that is refused before it reaches a route.
 ///
 /// The connection cannot be used afterwards, because the beginning of the next request is unknown. Write the answer,
 /// then close with a linger, so that the answer is not lost to a reset while the peer still sends.
-package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+package struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error in a request, named after the status of its answer.
     package enum Kind: Sendable {
         case badRequest, requestTimeout, contentTooLarge, uriTooLong, expectationFailed, requestHeaderFieldsTooLarge
@@ -16,7 +16,7 @@ package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// several.
     package private(set) var origin: String?
 
-    /// Makes a refusal of a kind with an explanation.
+    /// Makes an error of a kind with an explanation.
     package init(_ kind: Kind, _ detail: String) {
         self.kind = kind
         self.detail = detail
@@ -38,13 +38,13 @@ package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(status.code) \(status.reason): \(detail)" }
 
-    /// Returns the same refusal with the origin from these header lines.
-    func answering(_ headers: HTTPHeaders) -> HTTPRefusal { answering(origins: headers.values(of: "origin")) }
+    /// Returns the same error with the origin from these header lines.
+    func answering(_ headers: HTTPHeaders) -> HTTPError { answering(origins: headers.values(of: "origin")) }
 
-    /// Returns the same refusal with the origin from a head, or from the part of a head that was read.
+    /// Returns the same error with the origin from a head, or from the part of a head that was read.
     ///
     /// The lines of the head may be malformed.
-    func answering(head: Span<UInt8>) -> HTTPRefusal {
+    func answering(head: Span<UInt8>) -> HTTPError {
         let head = [UInt8](copying: head)
         guard let end = head.lastIndex(of: ASCII.lineFeed) else { return self }
         let isBlank: (UInt8) -> Bool = { $0 == ASCII.space || $0 == ASCII.tab || $0 == ASCII.carriageReturn }
@@ -58,21 +58,21 @@ package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         return answering(origins: origins)
     }
 
-    private func answering(origins: [String]) -> HTTPRefusal {
+    private func answering(origins: [String]) -> HTTPError {
         guard origins.count == 1 else { return self }
-        var refusal = self
-        refusal.origin = origins[0]
-        return refusal
+        var error = self
+        error.origin = origins[0]
+        return error
     }
 
     /// Returns the 414 for a target over its limit.
-    static func targetTooLong(_ limits: HTTPLimits) -> HTTPRefusal {
-        HTTPRefusal(
+    static func targetTooLong(_ limits: HTTPLimits) -> HTTPError {
+        HTTPError(
             .uriTooLong,
             "The request target is longer than \(limits.targetBytesMax) bytes (targetBytesMax). Nothing has changed. Send a shorter one."
         )
     }
 
     /// Returns a 400 with an explanation.
-    static func malformed(_ detail: String) -> HTTPRefusal { HTTPRefusal(.badRequest, detail) }
+    static func malformed(_ detail: String) -> HTTPError { HTTPError(.badRequest, detail) }
 }

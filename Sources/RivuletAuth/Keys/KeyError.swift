@@ -1,9 +1,9 @@
 import RivuletAccess
 
-/// The reason that a key is refused when it is read.
+/// The error of a key that is refused when it is read.
 ///
 /// The description is the end of a line, "The key "a" …", and contains the fix.
-package enum KeyFault: Error, Hashable, CustomStringConvertible {
+package enum KeyError: Error, Hashable, CustomStringConvertible {
     case notObject
     case member(String, needs: String)
     case privatePart(String)
