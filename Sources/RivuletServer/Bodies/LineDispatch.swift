@@ -68,8 +68,8 @@ final class LineDispatch {
         guard answerBytes < bytesMax else { return finish(line, Self.refusal(bytesMax)) }
         let body = Array(lines[line])
         let request = DispatchRequest(body: body, isStrict: options.isStrict, sender: options.sender)
-        if let claim = options.claim(line: line + 1, body: body, core.context.fingerprints) {
-            session.dispatch(request, once: claim) { [self] result in
+        if let reservation = options.reservation(line: line + 1, body: body, core.context.fingerprints) {
+            session.dispatch(request, once: reservation) { [self] result in
                 core.counters.count(result, of: appIndex)
                 if case .success(let answer) = result, answer.isReplay { replays += 1 }
                 finish(line, result.map(\.body), of: body)

@@ -38,9 +38,9 @@ struct Dispatch: SessionAct {
 
     private func actOnce(on session: Session, _ responder: Responder, _ creation: CreationCharge?) {
         let core = responder.server.core
-        guard let claim = options.claim(body: request.body, core.context.fingerprints) else { return }
+        guard let reservation = options.reservation(body: request.body, core.context.fingerprints) else { return }
         let (index, named) = (appIndex, namedBody)
-        session.dispatch(request, once: claim) { result in
+        session.dispatch(request, once: reservation) { result in
             core.counters.count(result, of: index)
             switch result {
             case .success(let answer): responder.send(Self.response(to: answer))

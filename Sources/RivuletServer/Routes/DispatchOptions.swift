@@ -61,31 +61,32 @@ struct DispatchOptions: Sendable {
     /// The sessions to which the request may dispatch: a caller that may create none needs a stored one.
     var scope: SessionScope { sender?.mayCreate == false ? .stored : .usable }
 
-    /// The claim of the request; nil if it has no key.
-    func claim(body: [UInt8], _ fingerprints: RequestFingerprints) -> IdempotencyClaim? {
+    /// The reservation of the request; nil if it has no key.
+    func reservation(body: [UInt8], _ fingerprints: RequestFingerprints) -> IdempotencyReservation? {
         key.map { key in
-            claim(key, body, fingerprints) { [isMinimal] answer in RecordedResponse(answer, isMinimal: isMinimal).bytes
+            reservation(key, body, fingerprints) { [isMinimal] answer in
+                RecordedResponse(answer, isMinimal: isMinimal).bytes
             }
         }
     }
 
-    /// The claim of one line of the request, counted from 1; nil if the request has no key.
-    func claim(line: Int, body: [UInt8], _ fingerprints: RequestFingerprints) -> IdempotencyClaim? {
+    /// The reservation of one line of the request, counted from 1; nil if the request has no key.
+    func reservation(line: Int, body: [UInt8], _ fingerprints: RequestFingerprints) -> IdempotencyReservation? {
         key.map { key in
             // A client's key cannot contain a line feed, so no other key equals this one.
-            claim("\(key)\n\(line)", body, fingerprints) { [isMinimal] answer in
+            reservation("\(key)\n\(line)", body, fingerprints) { [isMinimal] answer in
                 isMinimal ? answer.minimalJSON : answer.json
             }
         }
     }
 
-    private func claim(
+    private func reservation(
         _ key: String,
         _ body: [UInt8],
         _ fingerprints: RequestFingerprints,
         render: @escaping @Sendable (DispatchAnswer) -> [UInt8]
-    ) -> IdempotencyClaim {
-        IdempotencyClaim(
+    ) -> IdempotencyReservation {
+        IdempotencyReservation(
             key: scoped(key),
             name: key,
             fingerprint: fingerprints.fingerprint(of: action, body),

@@ -25,8 +25,8 @@ struct IdempotencyLedger {
         case full(until: Int64)
     }
 
-    /// Takes the key until `release`, or returns the reason why the key cannot be used.
-    mutating func claim(_ key: String, fingerprint: [UInt8]) -> ConflictReason? {
+    /// Reserves the key until `release`, or returns the reason why the key cannot be used.
+    mutating func reserve(_ key: String, fingerprint: [UInt8]) -> ConflictReason? {
         if let other = underWay[key] { return other == fingerprint ? .underWay : .reused }
         underWay[key] = fingerprint
         return nil

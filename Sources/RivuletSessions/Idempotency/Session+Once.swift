@@ -3,28 +3,28 @@
 import RivuletEngine
 
 extension Session {
-    /// Dispatches as `dispatch(_:reply:)` does, but once for all requests with the claim's key: a retry gets the first
+    /// Dispatches as `dispatch(_:reply:)` does, but once for all requests with the reserved key: a retry gets the first
     /// answer again.
     ///
     /// A dispatch that fails leaves no idempotency record, so that its retry is dispatched like a first request.
     package func dispatch(
         _ request: DispatchRequest,
-        once claim: IdempotencyClaim,
+        once reservation: IdempotencyReservation,
         reply: @escaping SessionReply<OnceAnswer>
     ) {
         recordUse()
         do throws(SessionError) {
             try machine.admit(bytes: request.body.count)
-            try idempotency.claim(claim, of: key, underWayMax: environment.limits.engine.queuedDispatchesMax)
+            try idempotency.reserve(reservation, of: key, underWayMax: environment.limits.engine.queuedDispatchesMax)
         } catch {
             return reply(.failure(error))
         }
         let body = machine.hold(bytes: request.body.count)
         let ticket = idempotency.takeTicket()
-        findIdempotencyRecord(claim) { [self] found in
+        findIdempotencyRecord(reservation) { [self] found in
             idempotency.fill(ticket) { [self] in
                 machine.release(body)
-                dispatch(request, claim, found: found, reply)
+                dispatch(request, reservation, found: found, reply)
             }
             // Storage may answer in any order. Requests to the session are carried out in the order in which they came.
             while let next = idempotency.popReady() { next() }
@@ -36,37 +36,37 @@ extension Session {
     /// Continues after storage was searched for the idempotency record.
     private func dispatch(
         _ request: DispatchRequest,
-        _ claim: IdempotencyClaim,
+        _ reservation: IdempotencyReservation,
         found: Result<IdempotencyRecord?, SessionError>,
         _ reply: @escaping SessionReply<OnceAnswer>
     ) {
         // The key is free again before the answer goes out, because a client that gets the answer may repeat the
         // request at once.
         let finish: SessionReply<OnceAnswer> = { [weak self] answer in
-            self?.idempotency.release(claim.key)
+            self?.idempotency.release(reservation.key)
             reply(answer)
         }
         switch found {
         case .failure(let error): finish(.failure(error))
         case .success(let kept?):
-            guard claim.isOf(kept) else { return finish(.failure(.keyReused(claim.name))) }
+            guard reservation.isOf(kept) else { return finish(.failure(.keyReused(reservation.name))) }
             finish(.success(OnceAnswer(body: kept.body, isReplay: true, isDurable: true)))
-        case .success(nil): dispatch(request, keeping: claim, finish)
+        case .success(nil): dispatch(request, keeping: reservation, finish)
         }
     }
 
     /// Dispatches a request that was not dispatched before; its idempotency record is stored with its changes.
     private func dispatch(
         _ request: DispatchRequest,
-        keeping claim: IdempotencyClaim,
+        keeping reservation: IdempotencyReservation,
         _ finish: @escaping SessionReply<OnceAnswer>
     ) {
         // The client gets exactly the bytes that storage keeps.
         var body: [UInt8] = []
-        let recorder = IdempotencyRecorder(commandID: claim.name) { [environment] answer in
-            body = claim.render(answer)
+        let recorder = IdempotencyRecorder(commandID: reservation.name) { [environment] answer in
+            body = reservation.render(answer)
             let time = environment.wallClock()
-            return IdempotencyRecord(id: claim.key, time: time, fingerprint: claim.fingerprint, body: body)
+            return IdempotencyRecord(id: reservation.key, time: time, fingerprint: reservation.fingerprint, body: body)
         }
         dispatch(request, recorder: recorder) { result in
             finish(result.map { OnceAnswer(body: body, isReplay: false, isDurable: $0.isDurable) })
@@ -76,11 +76,14 @@ extension Session {
     // MARK: - Storage
 
     /// Finds the idempotency record if it is not too old; if there is none, makes sure that there is room for one.
-    private func findIdempotencyRecord(_ claim: IdempotencyClaim, _ found: @escaping SessionReply<IdempotencyRecord?>) {
+    private func findIdempotencyRecord(
+        _ reservation: IdempotencyReservation,
+        _ found: @escaping SessionReply<IdempotencyRecord?>
+    ) {
         guard isStored else { return found(.success(nil)) }
         let oldest = oldestKept
         ask {
-            $0.answers.idempotencyRecord(key, epoch: standing.epoch, id: claim.key, reply: $1)
+            $0.answers.idempotencyRecord(key, epoch: standing.epoch, id: reservation.key, reply: $1)
         } then: { session, result in
             switch result {
             case .failure(let error): found(.failure(.storage(error)))

@@ -5,19 +5,23 @@
 struct SessionIdempotency {
     private var ledger = IdempotencyLedger()
     /// Dispatches that wait for storage to find their idempotency records.
-    private var claims = ClaimOrder()
+    private var lookups = RecordLookupQueue()
 
     /// True if no key is in use.
     var isQuiet: Bool { ledger.underWay.isEmpty }
 
-    /// Takes a key until ``release(_:)``.
-    mutating func claim(_ claim: IdempotencyClaim, of key: SessionKey, underWayMax: Int) throws(SessionError) {
+    /// Reserves a key until ``release(_:)``.
+    mutating func reserve(
+        _ reservation: IdempotencyReservation,
+        of key: SessionKey,
+        underWayMax: Int
+    ) throws(SessionError) {
         guard ledger.underWay.count < underWayMax else {
             throw .overloaded("idempotency keys under way in session \(key.id)")
         }
-        switch ledger.claim(claim.key, fingerprint: claim.fingerprint) {
-        case .underWay: throw .keyUnderWay(claim.name)
-        case .reused: throw .keyReused(claim.name)
+        switch ledger.reserve(reservation.key, fingerprint: reservation.fingerprint) {
+        case .underWay: throw .keyUnderWay(reservation.name)
+        case .reused: throw .keyReused(reservation.name)
         case nil: return
         }
     }
@@ -25,13 +29,13 @@ struct SessionIdempotency {
     mutating func release(_ key: String) { ledger.release(key) }
 
     /// Takes the next position among dispatches that wait for storage.
-    mutating func takeTicket() -> ClaimOrder.Ticket { claims.take() }
+    mutating func takeTicket() -> RecordLookupQueue.Ticket { lookups.take() }
 
     /// Sets the step of a ticket; it is carried out once all earlier steps are done.
-    mutating func fill(_ ticket: ClaimOrder.Ticket, _ step: @escaping () -> Void) { claims.fill(ticket, step) }
+    mutating func fill(_ ticket: RecordLookupQueue.Ticket, _ step: @escaping () -> Void) { lookups.fill(ticket, step) }
 
     /// Removes and returns the first step if it is set; the caller carries it out before it takes the next one.
-    mutating func popReady() -> (() -> Void)? { claims.popReady() }
+    mutating func popReady() -> (() -> Void)? { lookups.popReady() }
 
     /// Returns the room for one more idempotency record.
     func room(now: Int64, limits: SessionLimits) -> IdempotencyLedger.Room { ledger.room(now: now, limits: limits) }

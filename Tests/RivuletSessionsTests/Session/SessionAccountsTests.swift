@@ -70,10 +70,10 @@ import Testing
                 if !sessions.contains(where: { $0 === session }) { sessions.append(session) }
                 if isKeyed {
                     keys += 1
-                    let claim = IdempotencyClaim(key: "k\(keys / 2)", fingerprint: request.body) {
+                    let reservation = IdempotencyReservation(key: "k\(keys / 2)", fingerprint: request.body) {
                         Array("\($0.cursor)".utf8)
                     }
-                    session.dispatch(request, once: claim) { [self] answer in
+                    session.dispatch(request, once: reservation) { [self] answer in
                         answers[number] += 1
                         if case .failure = answer { failures += 1 }
                         if again { send(depth: depth + 1) }

@@ -298,12 +298,12 @@ extension SessionHarness {
     func sendOnce(_ body: String, key id: String, expected: [Cursor] = []) -> OnceBox {
         let box = OnceBox()
         let request = DispatchRequest(body: Array(body.utf8), expected: expected)
-        let claim = IdempotencyClaim(key: id, fingerprint: Array(body.utf8)) { answer in
+        let reservation = IdempotencyReservation(key: id, fingerprint: Array(body.utf8)) { answer in
             Array("\(answer.cursor) \(answer.isDurable) \(answer.changes.map(\.path))".utf8)
         }
         shard.find(key, of: app) { found in
             switch found {
-            case .success(let session): session.dispatch(request, once: claim) { box.result = $0 }
+            case .success(let session): session.dispatch(request, once: reservation) { box.result = $0 }
             case .failure(let error): box.result = .failure(error)
             }
         }

@@ -1,5 +1,6 @@
-/// A client's idempotency key for one dispatch, the fingerprint of its request, and the form of its answer.
-package struct IdempotencyClaim: Sendable {
+/// The reservation of a client's idempotency key for one dispatch, with the fingerprint of its request and the form of
+/// its answer.
+package struct IdempotencyReservation: Sendable {
     /// The key with its caller; unique within its session for as long as idempotency records are kept.
     package let key: String
     /// The key as the client sent it, for refusals and for the log.
@@ -12,8 +13,8 @@ package struct IdempotencyClaim: Sendable {
     /// Renders the bytes of the answer, which the first request and every retry get.
     package let render: @Sendable (DispatchAnswer) -> [UInt8]
 
-    /// Describes a claim; without `name`, the key is the name, and without `isOfThis`, a kept fingerprint must be equal
-    /// to `fingerprint`.
+    /// Describes a reservation; without `name`, the key is the name, and without `isOfThis`, a kept fingerprint must be
+    /// equal to `fingerprint`.
     package init(
         key: String,
         name: String? = nil,

@@ -4,7 +4,7 @@ import DequeModule
 ///
 /// Reads may be answered in any order, but the lines of one request must be carried out in their order. The limit on
 /// keys under way bounds the number of steps.
-struct ClaimOrder {
+struct RecordLookupQueue {
     /// A position in the order.
     struct Ticket {
         fileprivate let number: UInt64
