@@ -81,15 +81,15 @@ package struct AccessPolicy: Sendable {
         return anonymous + authenticated + named.flatMap { roles[ByteText($0)] ?? [] }
     }
 
-    /// Returns the same grants, each with its place in the policy: `"anonymous"`, `"authenticated"`, `the role "a"`.
-    package func places(roles named: Set<String>, isAnonymous: Bool) -> [(place: String, grant: Grant)] {
-        var places = anonymous.map { ("\"anonymous\"", $0) }
-        guard !isAnonymous else { return places }
-        places += authenticated.map { ("\"authenticated\"", $0) }
+    /// Returns the same grants, each with its location in the policy: `"anonymous"`, `"authenticated"`, `the role "a"`.
+    package func locatedGrants(roles named: Set<String>, isAnonymous: Bool) -> [(location: String, grant: Grant)] {
+        var grants = anonymous.map { ("\"anonymous\"", $0) }
+        guard !isAnonymous else { return grants }
+        grants += authenticated.map { ("\"authenticated\"", $0) }
         for name in named.sorted() {
-            places += (roles[ByteText(name)] ?? []).map { ("the role \(ForeignText.quoted(name))", $0) }
+            grants += (roles[ByteText(name)] ?? []).map { ("the role \(ForeignText.quoted(name))", $0) }
         }
-        return places
+        return grants
     }
 
     /// Returns true if the policy has the role.
@@ -113,16 +113,16 @@ package struct AccessPolicy: Sendable {
         return roles
     }
 
-    private static func grants(of value: JSONValue, at place: String) throws(AccessPolicyError) -> [Grant] {
+    private static func grants(of value: JSONValue, at location: String) throws(AccessPolicyError) -> [Grant] {
         guard let elements = value.elements, elements.count <= Grant.countMax else {
-            throw AccessPolicyError("The policy needs an array of at most \(Grant.countMax) grants as \(place).")
+            throw AccessPolicyError("The policy needs an array of at most \(Grant.countMax) grants as \(location).")
         }
         var grants: [Grant] = []
         for (index, element) in elements.enumerated() {
             do throws(GrantError) {
                 grants.append(try Grant(element))
             } catch {
-                throw AccessPolicyError("The policy's grant at index \(index) of \(place) \(error)")
+                throw AccessPolicyError("The policy's grant at index \(index) of \(location) \(error)")
             }
         }
         return grants

@@ -149,30 +149,30 @@ extension APIKeyFile.Record {
     private static let members: Set<String> = ["id", "name", "sha256", "grants", "expires"]
 
     fileprivate init(_ value: JSONValue, at index: Int) throws(AuthConfigurationError) {
-        let place = value["id"]?.stringValue.map(ForeignText.quoted) ?? "at index \(index)"
-        guard let members = value.members else { throw .apiKey(name: place, "is not an object. Use rivulet keys add.") }
+        let label = value["id"]?.stringValue.map(ForeignText.quoted) ?? "at index \(index)"
+        guard let members = value.members else { throw .apiKey(name: label, "is not an object. Use rivulet keys add.") }
         if let other = members.first(where: { !Self.members.contains($0.name) }) {
-            throw .apiKey(name: place, "has the unknown member \(ForeignText.quoted(other.name)). Remove it.")
+            throw .apiKey(name: label, "has the unknown member \(ForeignText.quoted(other.name)). Remove it.")
         }
         guard let id = value["id"]?.stringValue, APIKey.isID(id.utf8) else {
-            throw .apiKey(name: place, "needs 8 characters of a-z and 0-9 as \"id\".")
+            throw .apiKey(name: label, "needs 8 characters of a-z and 0-9 as \"id\".")
         }
         let hash = value["sha256"]?.stringValue.flatMap { HexadecimalText.decode($0.utf8) }
         guard let hash, hash.count == SHA256.byteCount else {
-            throw .apiKey(name: place, "needs 64 hexadecimal digits in lower case as \"sha256\".")
+            throw .apiKey(name: label, "needs 64 hexadecimal digits in lower case as \"sha256\".")
         }
         guard let grants = value["grants"]?.elements else {
-            throw .apiKey(name: place, "needs an array of objects as \"grants\".")
+            throw .apiKey(name: label, "needs an array of objects as \"grants\".")
         }
         var expires: Int?
         if let member = value["expires"] {
             guard let time = member.stringValue.flatMap(RFC3339.init(parsing:)) else {
-                throw .apiKey(name: place, "needs a time such as \"2027-01-01T00:00:00Z\" as \"expires\".")
+                throw .apiKey(name: label, "needs a time such as \"2027-01-01T00:00:00Z\" as \"expires\".")
             }
             expires = time.seconds
         }
         guard value["name"].map({ $0.stringValue != nil }) != false else {
-            throw .apiKey(name: place, "needs a string as \"name\".")
+            throw .apiKey(name: label, "needs a string as \"name\".")
         }
         try self.init(id: id, name: value["name"]?.stringValue, expires: expires, hash: hash, grants: grants)
     }
@@ -185,28 +185,28 @@ extension APIKeyFile.Record {
         hash: [UInt8],
         grants: [JSONValue]
     ) throws(AuthConfigurationError) {
-        let place = ForeignText.quoted(id)
+        let label = ForeignText.quoted(id)
         guard (1...Grant.countMax).contains(grants.count) else {
-            throw .apiKey(name: place, "needs 1 to \(Grant.countMax) objects as \"grants\".")
+            throw .apiKey(name: label, "needs 1 to \(Grant.countMax) objects as \"grants\".")
         }
         var read: [Grant] = []
         for (index, grant) in grants.enumerated() {
             do throws(GrantError) {
                 read.append(try Grant(grant))
             } catch {
-                throw .apiKey(name: place, "has a fault: the grant at index \(index) \(error)")
+                throw .apiKey(name: label, "has a fault: the grant at index \(index) \(error)")
             }
         }
         (self.id, self.name, self.expires, self.hash) = (id, name, expires, hash)
         (self.grants, grantsJSON) = (read, grants)
         if let name, name.isEmpty || name.utf8.count > APIKeyFile.nameBytesMax {
-            throw .apiKey(name: place, "needs 1 to \(APIKeyFile.nameBytesMax) bytes as \"name\".")
+            throw .apiKey(name: label, "needs 1 to \(APIKeyFile.nameBytesMax) bytes as \"name\".")
         }
         if let name, ForeignText.hasControls(name) {
-            throw .apiKey(name: place, "has a control character in its name \(ForeignText.quoted(name)). Remove it.")
+            throw .apiKey(name: label, "has a control character in its name \(ForeignText.quoted(name)). Remove it.")
         }
         guard expiresText != nil || expires == nil else {
-            throw .apiKey(name: place, "expires after the year 9999. Choose an earlier time.")
+            throw .apiKey(name: label, "expires after the year 9999. Choose an earlier time.")
         }
     }
 

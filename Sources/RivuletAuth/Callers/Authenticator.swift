@@ -26,7 +26,7 @@ package struct Authenticator: Sendable {
         issuers: [TokenIssuer],
         apiKeys: APIKeyFile = APIKeyFile(),
         policy: AccessPolicy = AccessPolicy(),
-        rolesClaim: String = RolesClaim.standard.description,
+        rolesClaim: String = RolesClaim.default.description,
         secret: SymmetricKey,
         keyDocuments: [[UInt8]] = [],
         number: UInt64 = 0

@@ -84,9 +84,9 @@ extension IssuerFile.Description {
     ]
 
     fileprivate init(_ value: JSONValue, at index: Int, audiences: [String]) throws(AuthConfigurationError) {
-        let place = value["issuer"]?.stringValue.map(ForeignText.quoted) ?? "at index \(index)"
+        let label = value["issuer"]?.stringValue.map(ForeignText.quoted) ?? "at index \(index)"
         func fault(_ text: String) -> AuthConfigurationError {
-            .document("The issuer \(place) of the file of issuers \(text)")
+            .document("The issuer \(label) of the file of issuers \(text)")
         }
         guard let members = value.members else { throw fault("is not an object.") }
         if let other = members.first(where: { member in !Self.members.contains { $0.hasSameBytes(as: member.name) } }) {
@@ -126,12 +126,12 @@ extension IssuerFile.Description {
         }
         switch (try text("keyFile"), try text("jwks")) {
         case (let path?, nil): source = .keyFile(path: path, algorithm)
-        case (nil, let place?):
+        case (nil, let location?):
             guard algorithm == nil || algorithm == .rs256 || algorithm == .ps256 else {
                 throw fault("has \"algorithm\" beside \"jwks\": each key names its own. Use RS256, PS256 or none.")
             }
-            guard !place.hasPrefix("http:") else { throw fault("has a \"jwks\" without TLS. Use https.") }
-            source = .keySet(place, algorithm)
+            guard !location.hasPrefix("http:") else { throw fault("has a \"jwks\" without TLS. Use https.") }
+            source = .keySet(location, algorithm)
         case (nil, nil), (.some, .some): throw fault("needs one of \"keyFile\" and \"jwks\".")
         }
         let claim = try text("rolesClaim")

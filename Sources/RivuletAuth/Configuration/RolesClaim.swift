@@ -7,7 +7,7 @@ package import RivuletJSON
 /// claim is an array of texts, or one text of words. The words of `scope` are roles too.
 package struct RolesClaim: Sendable, Hashable, CustomStringConvertible {
     /// The claim where no other is configured.
-    package static let standard = RolesClaim(name: "roles")
+    package static let `default` = RolesClaim(name: "roles")
     /// The most bytes of the claim's name.
     package static let bytesMax = 255
     /// The most roles of a caller; the others are ignored.

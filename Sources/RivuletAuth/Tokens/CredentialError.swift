@@ -11,7 +11,7 @@ package enum CredentialError: Error, Hashable, CustomStringConvertible {
         case header, payload, signature
     }
 
-    case place
+    case malformedField
     case tooLong
     case parts(Int)
     case notBase64URL(Part)
@@ -44,7 +44,7 @@ package enum CredentialError: Error, Hashable, CustomStringConvertible {
     /// A word for metrics and for filters of the log.
     package var reason: String {
         switch self {
-        case .place, .tooLong, .parts, .notBase64URL, .notJSON, .tooDeep: "malformed"
+        case .malformedField, .tooLong, .parts, .notBase64URL, .notJSON, .tooDeep: "malformed"
         case .headerMember: "header"
         case .algorithm: "alg"
         case .type: "typ"
@@ -66,7 +66,7 @@ package enum CredentialError: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .place: "The header is not Bearer and one token, or the cookie is empty or has two values."
+        case .malformedField: "The header is not Bearer and one token, or the cookie is empty or has two values."
         case .tooLong: "The token has more than \(TokenVerifier.tokenBytesMax) bytes."
         case .parts(let count): "The token has \(count > 3 ? "more than 3" : "\(count)") parts and needs 3."
         case .notBase64URL(let part): "The token's \(part.rawValue) is not base64url without padding."

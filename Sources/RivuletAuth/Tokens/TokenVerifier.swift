@@ -25,7 +25,7 @@ package struct TokenVerifier: Sendable {
     /// - Throws: `AuthConfigurationError` if two issuers have one name.
     package init(
         issuers: [TokenIssuer],
-        rolesClaim: RolesClaim = .standard
+        rolesClaim: RolesClaim = .default
     ) throws(AuthConfigurationError) {
         guard issuers.count <= Self.issuersMax else {
             throw .document("There are \(issuers.count) issuers. Use at most \(Self.issuersMax).")

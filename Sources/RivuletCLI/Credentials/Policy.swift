@@ -75,13 +75,13 @@ struct Policy: ParsableCommand {
         }
 
         private static func text(_ source: PolicyCheck.Source) -> String {
-            "\(source.place): \(ForeignText.visible(source.grant.json.description))"
+            "\(source.location): \(ForeignText.visible(source.grant.json.description))"
         }
 
         /// The caller of the claims; nil for an anonymous caller.
         private func principal() throws -> Principal? {
             guard let claims else { return nil }
-            let name = rolesClaim ?? Environment.text("ROLES_CLAIM") ?? RolesClaim.standard.description
+            let name = rolesClaim ?? Environment.text("ROLES_CLAIM") ?? RolesClaim.default.description
             guard let rolesClaim = RolesClaim(name) else {
                 throw ValidationError("--roles-claim needs 1 to \(RolesClaim.bytesMax) bytes")
             }

@@ -12,7 +12,7 @@ package struct PolicyCheck: Sendable {
     /// A grant, and the part of the policy or of the credential that has it.
     package struct Source: Sendable {
         /// Such as `the role "reader"`.
-        package let place: String
+        package let location: String
         package let grant: Grant
     }
 
@@ -59,9 +59,9 @@ package struct PolicyCheck: Sendable {
         } else {
             caller = .anonymous(me: Self.anonymousName)
         }
-        let places = policy.places(roles: principal?.roles ?? [], isAnonymous: isAnonymous)
-        let own = (principal?.grants ?? []).map { Source(place: "\"authorization_details\"", grant: $0) }
-        sources = places.map { Source(place: $0.place, grant: $0.grant) } + own
+        let granted = policy.locatedGrants(roles: principal?.roles ?? [], isAnonymous: isAnonymous)
+        let own = (principal?.grants ?? []).map { Source(location: "\"authorization_details\"", grant: $0) }
+        sources = granted.map { Source(location: $0.location, grant: $0.grant) } + own
     }
 
     /// Decides about a request; `event` is the name of the event that it dispatches.

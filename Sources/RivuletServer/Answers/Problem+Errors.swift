@@ -34,10 +34,10 @@ extension Problem {
             self.init(error)
         case .internalEvent(let name, let index):
             let pointer = index.map { "/\($0)" }
-            let place = pointer.map { " at \($0)" } ?? ""
+            let location = pointer.map { " at \($0)" } ?? ""
             self.init(
                 .internalEvent,
-                "the event\(place), \"\(name)\", is internal: only the app dispatches it; nothing has changed",
+                "the event\(location), \"\(name)\", is internal: only the app dispatches it; nothing has changed",
                 errors: pointer.map { [BodyError(pointer: $0, detail: "internal event")] } ?? []
             )
         case .notGranted(let name, let index):

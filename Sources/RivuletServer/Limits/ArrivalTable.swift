@@ -45,8 +45,8 @@ final class ArrivalTable: Sendable {
         }
     }
 
-    /// The place of a key in its row: its own word, or the word that it replaces.
-    private struct Place {
+    /// The entry of a key in its row: its own word, or the word that it replaces.
+    private struct Entry {
         let index: Int
         let word: UInt64
         /// True if the word is the key's own.
@@ -71,10 +71,10 @@ final class ArrivalTable: Sendable {
     func take(_ cost: UInt64, of key: UInt64, within capacity: UInt64, at now: UInt64) -> Outcome {
         let row = row(of: key)
         while true {
-            let place = place(of: key, in: row, at: now)
-            let ahead = (place.isOwn ? Self.ahead(place.word, now, within: capacity) : 0) + cost
+            let entry = entry(of: key, in: row, at: now)
+            let ahead = (entry.isOwn ? Self.ahead(entry.word, now, within: capacity) : 0) + cost
             guard ahead <= capacity else { return .refused(wait: ahead - capacity) }
-            if row.replace(place.word, by: Self.word(key, now &+ ahead), at: place.index) {
+            if row.replace(entry.word, by: Self.word(key, now &+ ahead), at: entry.index) {
                 return .taken(ahead: ahead)
             }
         }
@@ -86,36 +86,36 @@ final class ArrivalTable: Sendable {
     func giveBack(_ cost: UInt64, of key: UInt64, within capacity: UInt64, at now: UInt64) {
         let row = row(of: key)
         while true {
-            let place = place(of: key, in: row, at: now)
-            guard place.isOwn else { return }
-            let ahead = Self.ahead(place.word, now, within: capacity)
+            let entry = entry(of: key, in: row, at: now)
+            guard entry.isOwn else { return }
+            let ahead = Self.ahead(entry.word, now, within: capacity)
             guard ahead > 0 else { return }
             let rest = ahead > cost ? ahead - cost : 0
-            if row.replace(place.word, by: Self.word(key, now &+ rest), at: place.index) { return }
+            if row.replace(entry.word, by: Self.word(key, now &+ rest), at: entry.index) { return }
         }
     }
 
     /// Records a key at this time.
     func record(_ key: UInt64, at now: UInt64) {
         let row = row(of: key)
-        let place = place(of: key, in: row, at: now)
+        let entry = entry(of: key, in: row, at: now)
         // If another thread has just used the slot, the key is recorded the next time.
-        _ = row.replace(place.word, by: Self.word(key, now), at: place.index)
+        _ = row.replace(entry.word, by: Self.word(key, now), at: entry.index)
     }
 
     /// True if the key is recorded, and was not replaced since.
-    func contains(_ key: UInt64) -> Bool { place(of: key, in: row(of: key), at: 0).isOwn }
+    func contains(_ key: UInt64) -> Bool { entry(of: key, in: row(of: key), at: 0).isOwn }
 
     private func row(of key: UInt64) -> Row { rows[Int(key & slotMask) / Row.slots] }
 
-    private func place(of key: UInt64, in row: Row, at now: UInt64) -> Place {
+    private func entry(of key: UInt64, in row: Row, at now: UInt64) -> Entry {
         let first = Int(key & slotMask) % Row.slots * 2
         let (word, other) = (row[first], row[first + 1])
         let tag = Self.tag(of: key)
-        if word & ~Self.timeMask == tag { return Place(index: first, word: word, isOwn: true) }
-        if other & ~Self.timeMask == tag { return Place(index: first + 1, word: other, isOwn: true) }
+        if word & ~Self.timeMask == tag { return Entry(index: first, word: word, isOwn: true) }
+        if other & ~Self.timeMask == tag { return Entry(index: first + 1, word: other, isOwn: true) }
         return Self.order(word, now) <= Self.order(other, now)
-            ? Place(index: first, word: word, isOwn: false) : Place(index: first + 1, word: other, isOwn: false)
+            ? Entry(index: first, word: word, isOwn: false) : Entry(index: first + 1, word: other, isOwn: false)
     }
 
     /// The time from now until the time of a word, in microseconds; 0 for a time of the past.

@@ -61,11 +61,11 @@ import Testing
         let (server, keys) = try start([AccessRow.otherGrant] + rows.map(\.row.grant))
         defer { server.stop() }
         for (index, (method, row)) in rows.enumerated() {
-            let place = "\(method.name) \(resource.path)"
-            #expect(try await status(server, method, resource, "x") == 401, "\(place), bad credential")
-            #expect(try await status(server, method, resource, nil) == row.anonymous, "\(place), no credential")
-            #expect(try await status(server, method, resource, keys[0]) == row.other, "\(place), no grant")
-            #expect(try await status(server, method, resource, keys[index + 1]) == row.granted, "\(place), grant")
+            let location = "\(method.name) \(resource.path)"
+            #expect(try await status(server, method, resource, "x") == 401, "\(location), bad credential")
+            #expect(try await status(server, method, resource, nil) == row.anonymous, "\(location), no credential")
+            #expect(try await status(server, method, resource, keys[0]) == row.other, "\(location), no grant")
+            #expect(try await status(server, method, resource, keys[index + 1]) == row.granted, "\(location), grant")
         }
     }
 
@@ -139,8 +139,8 @@ struct AccessRow {
     /// A row for actions on the session of the example, or on the shared data that `members` name.
     static func actions(_ names: String..., on members: String = #""sessions": ["a"]"#, gets status: Int) -> AccessRow {
         let actions = names.map { "\"\($0)\"" }.joined(separator: ",")
-        let place = names == ["operate"] ? "" : #", "app": "plot-1""# + (members.isEmpty ? "" : ", " + members)
-        return AccessRow(needs: .grant(#"{"actions": [\#(actions)]\#(place)}"#), granted: status)
+        let target = names == ["operate"] ? "" : #", "app": "plot-1""# + (members.isEmpty ? "" : ", " + members)
+        return AccessRow(needs: .grant(#"{"actions": [\#(actions)]\#(target)}"#), granted: status)
     }
 }
 
