@@ -115,16 +115,16 @@ extension Permit {
             }
             return .limited(CallerPermit(identity, access: access))
         case .store(let action):
-            guard let key = route.sharedKey, let items = grants.store(key.name, of: app, for: action) else {
+            guard let shared = route.sharedName, let items = grants.store(shared.name, of: app, for: action) else {
                 throw .denied(identity.caller, Need(action, route))
             }
-            let readable = grants.store(key.name, of: app, for: .read) ?? .none
+            let readable = grants.store(shared.name, of: app, for: .read) ?? .none
             return .limited(CallerPermit(identity, items: items, readableItems: readable))
         case .value(let action):
-            guard let key = route.sharedKey, grants.value(key.name, of: app, for: action) else {
+            guard let shared = route.sharedName, grants.value(shared.name, of: app, for: action) else {
                 throw .denied(identity.caller, Need(action, route))
             }
-            let isReadable = grants.value(key.name, of: app, for: .read)
+            let isReadable = grants.value(shared.name, of: app, for: .read)
             return .limited(CallerPermit(identity, readableItems: isReadable ? .all : .none))
         }
     }
@@ -142,10 +142,10 @@ extension Permit {
     /// Checks an item of the request's store by the identifier under which the store keeps it.
     ///
     /// - Throws: 401 or 403.
-    func check(item id: String, of key: SharedKey, _ method: HTTPMethod) throws(Problem) {
+    func check(item id: String, of shared: SharedName, _ method: HTTPMethod) throws(Problem) {
         guard case .limited(let permit) = self, !permit.items.contains(id) else { return }
         let action: Access.Action = method == .get || method == .head ? .read : .write
-        throw .denied(permit.identity.caller, Need(action, app: key.app, store: key.name))
+        throw .denied(permit.identity.caller, Need(action, app: shared.app, store: shared.name))
     }
 
     /// The items of the request's store that its answer may show.
@@ -162,9 +162,9 @@ extension Permit {
     /// Checks that a caller may use every item of the request's store.
     ///
     /// - Throws: 403 if the caller may use some items only.
-    func checkAllItems(_ action: Access.Action, of key: SharedKey) throws(Problem) {
+    func checkAllItems(_ action: Access.Action, of shared: SharedName) throws(Problem) {
         guard case .limited(let permit) = self, !permit.items.isAll else { return }
-        throw .denied(permit.identity.caller, Need(action, app: key.app, store: key.name))
+        throw .denied(permit.identity.caller, Need(action, app: shared.app, store: shared.name))
     }
 }
 
@@ -188,10 +188,10 @@ extension Route {
     }
 
     /// The store or the value to which the resource belongs; nil if it belongs to none.
-    var sharedKey: SharedKey? {
+    var sharedName: SharedName? {
         switch self {
-        case .store(let key), .item(let key, _), .operations(let key), .sharedChanges(let key): key
-        case .value(let key), .toggle(let key): key
+        case .store(let shared), .item(let shared, _), .operations(let shared), .sharedChanges(let shared): shared
+        case .value(let shared), .toggle(let shared): shared
         default: nil
         }
     }

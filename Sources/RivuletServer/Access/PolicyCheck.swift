@@ -211,12 +211,12 @@ private struct Asked: Sendable {
         case .fork(let key):
             try permit.checkFork(of: key, isPast: request.queryValue("version") != nil)
             return ["the copy also needs \"create\""]
-        case .store(let key):
-            if !isReading { try permit.checkAllItems(.write, of: key) }
+        case .store(let shared):
+            if !isReading { try permit.checkAllItems(.write, of: shared) }
             return permit.items.isAll ? [] : [Self.masked]
-        case .operations(let key): try permit.checkAllItems(.write, of: key)
-        case .sharedChanges(let key) where key.kind == .store: try permit.checkAllItems(.read, of: key)
-        case .item(let key, let id): try permit.check(item: id, of: key, request.method)
+        case .operations(let shared): try permit.checkAllItems(.write, of: shared)
+        case .sharedChanges(let shared) where shared.kind == .store: try permit.checkAllItems(.read, of: shared)
+        case .item(let shared, let id): try permit.check(item: id, of: shared, request.method)
         case .stream where !identity.grants.allows(.operate, app: nil):
             return ["the stream must be one of the same caller"]
         default: break

@@ -31,7 +31,7 @@ struct Need: Hashable, Sendable {
         guard action != .operate else { return }
         app = route.app
         session = route.sessionKey?.id
-        switch route.sharedKey {
+        switch route.sharedName {
         case let key? where key.kind == .store: store = key.name
         case let key?: value = key.name
         case nil: break

@@ -20,8 +20,8 @@ extension ServerContext {
             switch source {
             case .session(let key, let topic):
                 return try permission(of: identity, for: key, topic, asked: asked ?? topic)
-            case .shared(let key):
-                try checkStream(of: identity, key)
+            case .shared(let shared):
+                try checkStream(of: identity, shared)
                 return .same
             }
         } catch {
@@ -72,14 +72,14 @@ extension ServerContext {
 
     private func checkStream(of identity: Identity, _ key: SharedKey) throws(Problem) {
         let grants = identity.grants
-        switch key.kind {
+        switch shared.kind {
         case .store:
             // All streams of a store share their events, so a caller that may read some items only gets none.
-            guard grants.store(key.name, of: key.app, for: .read)?.isAll != true else { return }
-            throw .denied(identity.caller, Need(.read, app: key.app, store: key.name))
+            guard grants.store(shared.name, of: shared.app, for: .read)?.isAll != true else { return }
+            throw .denied(identity.caller, Need(.read, app: shared.app, store: shared.name))
         case .value:
-            guard !grants.value(key.name, of: key.app, for: .read) else { return }
-            throw .denied(identity.caller, Need(.read, app: key.app, value: key.name))
+            guard !grants.value(shared.name, of: shared.app, for: .read) else { return }
+            throw .denied(identity.caller, Need(.read, app: shared.app, value: shared.name))
         }
     }
 }

@@ -64,17 +64,17 @@ struct ChangesEndpoint {
 
     /// GET of a store's `events` or a value's `changes`.
     func open(
-        _ key: SharedKey,
+        _ shared: SharedName,
         _ request: HTTPRequest,
         _ permit: Permit,
         _ exchange: Exchange
     ) throws(Problem) {
-        switch key.kind {
+        switch shared.kind {
         case .store:
             // All streams of a store share their events, so a caller that may read some items only gets none.
-            try permit.checkAllItems(.read, of: key)
-            _ = try server.core.lookup.store(key)
-        case .value: _ = try server.core.lookup.value(key)
+            try permit.checkAllItems(.read, of: shared)
+            _ = try server.core.lookup.store(shared)
+        case .value: _ = try server.core.lookup.value(shared)
         }
         let query = try Query(request, known: ["cursor"] + server.context.ticketParameters)
         try checkAccept(of: request)
@@ -85,7 +85,7 @@ struct ChangesEndpoint {
         server.streams.subscribe(
             StreamSubscription(
                 stream: StreamID(exchange),
-                source: .shared(key),
+                source: .shared(shared),
                 resume: request.lastEventID ?? query["cursor"]
             )
         )

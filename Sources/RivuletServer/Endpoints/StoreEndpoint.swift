@@ -11,22 +11,22 @@ struct StoreEndpoint {
     /// GET, POST and DELETE of a store.
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>.
-    func store(_ key: SharedKey, _ request: HTTPRequest, _ permit: Permit, _ exchange: Exchange) throws(Problem) {
-        let store = try server.core.lookup.store(key)
+    func store(_ shared: SharedName, _ request: HTTPRequest, _ permit: Permit, _ exchange: Exchange) throws(Problem) {
+        let store = try server.core.lookup.store(shared)
         let isReading = request.method == .get || request.method == .head
         // The ids of inserted and removed items are known too late for a caller that may change some items only.
-        if !isReading { try permit.checkAllItems(.write, of: key) }
+        if !isReading { try permit.checkAllItems(.write, of: shared) }
         let showsItems = permit.readableItems.isAll
         switch request.method {
-        case .post: try insert(into: store, key, request, showsItems, exchange)
-        case .delete: try removeAll(of: store, key, request, showsItems, exchange)
-        default: try list(store, key, request, permit.items, exchange)
+        case .post: try insert(into: store, shared, request, showsItems, exchange)
+        case .delete: try removeAll(of: store, shared, request, showsItems, exchange)
+        default: try list(store, shared, request, permit.items, exchange)
         }
     }
 
     private func list(
         _ store: any HostedStore,
-        _ key: SharedKey,
+        _ shared: SharedName,
         _ request: HTTPRequest,
         _ items: ItemMask,
         _ exchange: Exchange
@@ -34,7 +34,7 @@ struct StoreEndpoint {
         let query = try Query(request, known: ["after", "limit"])
         let limit = try query.integer("limit", in: 1...1_000) ?? 100
         let condition = request.tags("if-none-match")
-        let epoch = server.context.epoch(of: key)
+        let epoch = server.context.epoch(of: shared)
         store.read(
             after: query["after"],
             limit: limit,
@@ -50,19 +50,19 @@ struct StoreEndpoint {
 
     private func insert(
         into store: any HostedStore,
-        _ key: SharedKey,
+        _ shared: SharedName,
         _ request: HTTPRequest,
         _ showsItems: Bool,
         _ exchange: Exchange
     ) throws(Problem) {
         _ = try Query(request, known: [])
         try JSONBody.checkType(request.headers["content-type"])
-        let epoch = server.context.epoch(of: key)
+        let epoch = server.context.epoch(of: shared)
         store.insert(
             request.body,
             expected: try SharedCursor.expected(of: request, epoch: epoch),
             reply: server.reply(to: exchange, epoch, showsValue: showsItems) { answer in
-                let response = Self.response(to: answer, in: key, epoch: epoch)
+                let response = Self.response(to: answer, in: shared, epoch: epoch)
                 return response.minimal(if: request)
             }
         )
@@ -70,13 +70,13 @@ struct StoreEndpoint {
 
     private func removeAll(
         of store: any HostedStore,
-        _ key: SharedKey,
+        _ shared: SharedName,
         _ request: HTTPRequest,
         _ showsItems: Bool,
         _ exchange: Exchange
     ) throws(Problem) {
         _ = try Query(request, known: [])
-        let epoch = server.context.epoch(of: key)
+        let epoch = server.context.epoch(of: shared)
         store.removeAll(
             expected: try SharedCursor.expected(of: request, epoch: epoch),
             reply: server.reply(to: exchange, epoch, showsValue: showsItems) { answer in
@@ -89,21 +89,21 @@ struct StoreEndpoint {
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>, <Tests/Rows/Systems.md#e-16>.
     func performOperations(
-        on key: SharedKey,
+        on shared: SharedName,
         _ request: HTTPRequest,
         _ permit: Permit,
         _ exchange: Exchange
     ) throws(Problem) {
-        try permit.checkAllItems(.write, of: key)
-        let store = try server.core.lookup.store(key)
+        try permit.checkAllItems(.write, of: shared)
+        let store = try server.core.lookup.store(shared)
         _ = try Query(request, known: [])
         try JSONBody.checkType(request.headers["content-type"])
-        let epoch = server.context.epoch(of: key)
+        let epoch = server.context.epoch(of: shared)
         store.perform(
             request.body,
             expected: try SharedCursor.expected(of: request, epoch: epoch),
             reply: server.reply(to: exchange, epoch, showsValue: permit.readableItems.isAll) { answer in
-                Self.response(to: answer, in: key, epoch: epoch).minimal(if: request)
+                Self.response(to: answer, in: shared, epoch: epoch).minimal(if: request)
             }
         )
     }
@@ -113,16 +113,16 @@ struct StoreEndpoint {
     /// GET, PUT and DELETE of an item.
     func item(
         _ id: String,
-        of key: SharedKey,
+        of shared: SharedName,
         _ request: HTTPRequest,
         _ permit: Permit,
         _ exchange: Exchange
     ) throws(Problem) {
-        let store = try server.core.lookup.store(key)
-        try permit.check(item: store.canonical(id), of: key, request.method)
+        let store = try server.core.lookup.store(shared)
+        try permit.check(item: store.canonical(id), of: shared, request.method)
         let showsItem = permit.readableItems.contains(store.canonical(id))
         _ = try Query(request, known: [])
-        let epoch = server.context.epoch(of: key)
+        let epoch = server.context.epoch(of: shared)
         switch request.method {
         case .put:
             try JSONBody.checkType(request.headers["content-type"])
@@ -131,7 +131,7 @@ struct StoreEndpoint {
                 under: id,
                 if: try Self.condition(request),
                 reply: server.reply(to: exchange, epoch, showsValue: showsItem) { answer in
-                    Self.response(to: answer, in: key, epoch: epoch).minimal(if: request)
+                    Self.response(to: answer, in: shared, epoch: epoch).minimal(if: request)
                 }
             )
         case .delete:
@@ -190,14 +190,14 @@ struct StoreEndpoint {
     // MARK: - Answers
 
     /// The answer to a change: the item if the request had a single one, and otherwise the outcome.
-    private static func response(to answer: StoreAnswer, in key: SharedKey, epoch: String) -> Response {
+    private static func response(to answer: StoreAnswer, in shared: SharedName, epoch: String) -> Response {
         let (outcome, version) = (answer.outcome, answer.outcome.version)
         guard let item = answer.item else {
             return .json(outcome.json(epoch: epoch), fields: Response.fields(version, epoch: epoch))
         }
         var fields = [HTTPField("ETag", "\"\(item.tag)\""), HTTPField("Rivulet-Version", "\(version)")]
         guard outcome.inserted > 0 else { return .json(item.json, fields: fields) }
-        let path = "/v1/apps/\(key.app)/stores/\(key.name)/\(PercentCoding.encoded(item.id))"
+        let path = "/v1/apps/\(shared.app)/stores/\(shared.name)/\(PercentCoding.encoded(item.id))"
         fields.append(HTTPField("Location", path))
         return .json(item.json, status: .created, fields: fields)
     }

@@ -10,10 +10,10 @@ struct ValueEndpoint {
     /// GET, PUT and DELETE of a value.
     ///
     /// Source: <Documentation/HTTP.md#stores-values-and-secrets>.
-    func value(_ key: SharedKey, _ request: HTTPRequest, _ permit: Permit, _ exchange: Exchange) throws(Problem) {
-        let value = try server.core.lookup.value(key)
+    func value(_ shared: SharedName, _ request: HTTPRequest, _ permit: Permit, _ exchange: Exchange) throws(Problem) {
+        let value = try server.core.lookup.value(shared)
         _ = try Query(request, known: [])
-        let epoch = server.context.epoch(of: key)
+        let epoch = server.context.epoch(of: shared)
         switch request.method {
         case .put:
             try JSONBody.checkType(request.headers["content-type"])
@@ -35,16 +35,16 @@ struct ValueEndpoint {
     }
 
     /// POST that inverts a boolean value.
-    func toggle(_ key: SharedKey, _ request: HTTPRequest, _ permit: Permit, _ exchange: Exchange) throws(Problem) {
-        let value = try server.core.lookup.value(key)
+    func toggle(_ shared: SharedName, _ request: HTTPRequest, _ permit: Permit, _ exchange: Exchange) throws(Problem) {
+        let value = try server.core.lookup.value(shared)
         _ = try Query(request, known: [])
         guard value.isBool else {
             throw Problem(
                 .notFound,
-                "the value \"\(key.name)\" is neither true nor false and cannot be toggled; PUT sets it"
+                "the value \"\(shared.name)\" is neither true nor false and cannot be toggled; PUT sets it"
             )
         }
-        let epoch = server.context.epoch(of: key)
+        let epoch = server.context.epoch(of: shared)
         let expected = try SharedCursor.expected(of: request, epoch: epoch)
         value.toggle(expected: expected, reply: changed(request, permit, exchange, epoch))
     }

@@ -60,7 +60,7 @@ final class ServerContext: Sendable {
     /// The limits on callers and addresses; nil if there are none.
     let limits: SharedLimits?
     /// The epochs of all stores and values, which are made when the server starts.
-    private let sharedEpochs: [SharedKey: String]
+    private let sharedEpochs: [SharedName: String]
     /// The comment that a quiet stream gets.
     let heartbeat = Heartbeat()
     /// The end of a chunk that is written in parts.
@@ -134,7 +134,10 @@ final class ServerContext: Sendable {
             app.shared.stores.map { SharedKey(app.name, .store, $0.name) }
                 + app.shared.values.map { SharedKey(app.name, .value, $0.name) }
         }
-        sharedEpochs = Dictionary(sharedKeys.map { ($0, RandomToken.epoch()) }, uniquingKeysWith: { first, _ in first })
+        sharedEpochs = Dictionary(
+            sharedNames.map { ($0, RandomToken.epoch()) },
+            uniquingKeysWith: { first, _ in first }
+        )
     }
 
     /// The URL of the metadata for clients that get tokens; nil without a public URL or a named issuer of tokens.
@@ -146,7 +149,7 @@ final class ServerContext: Sendable {
     }
 
     /// The epoch of a store or a value; a cursor with another epoch belongs to another history.
-    func epoch(of key: SharedKey) -> String { sharedEpochs[key] ?? RandomToken.epoch() }
+    func epoch(of shared: SharedName) -> String { sharedEpochs[shared] ?? RandomToken.epoch() }
 
     /// The loop of the shard to which a session belongs; it stays the same while the server runs.
     func shard(of key: SessionKey) -> Int {
@@ -154,8 +157,8 @@ final class ServerContext: Sendable {
     }
 
     /// The loop that feeds the streams of a store or a value.
-    func loop(of key: SharedKey) -> Int {
-        Int(UInt(bitPattern: key.hashValue) % UInt(options.workers))
+    func loop(of shared: SharedName) -> Int {
+        Int(UInt(bitPattern: shared.hashValue) % UInt(options.workers))
     }
 
     /// Records if a draining loop is quiet; returns true if all loops are quiet.

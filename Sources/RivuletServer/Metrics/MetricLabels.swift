@@ -244,7 +244,7 @@ enum StreamKind: Int, MetricLabel {
         self =
             switch source {
             case .session(_, let topic): topic.view == nil ? .session : .view
-            case .shared(let key): key.kind == .store ? .store : .value
+            case .shared(let shared): shared.kind == .store ? .store : .value
             }
     }
 }

@@ -22,19 +22,19 @@ struct Lookup {
     }
 
     /// The store of that name.
-    func store(_ key: SharedKey) throws(Problem) -> any HostedStore {
-        let stores = try app(key.app).shared.stores
-        guard let store = stores.first(where: { $0.name.hasSameBytes(as: key.name) }) else {
-            throw Self.unknown("store", key.name, of: key.app, stores.map(\.name))
+    func store(_ shared: SharedName) throws(Problem) -> any HostedStore {
+        let stores = try app(shared.app).shared.stores
+        guard let store = stores.first(where: { $0.name.hasSameBytes(as: shared.name) }) else {
+            throw Self.unknown("store", shared.name, of: shared.app, stores.map(\.name))
         }
         return store.host
     }
 
     /// The value of that name.
-    func value(_ key: SharedKey) throws(Problem) -> any HostedValue {
-        let values = try app(key.app).shared.values
-        guard let value = values.first(where: { $0.name.hasSameBytes(as: key.name) }) else {
-            throw Self.unknown("value", key.name, of: key.app, values.map(\.name))
+    func value(_ shared: SharedName) throws(Problem) -> any HostedValue {
+        let values = try app(shared.app).shared.values
+        guard let value = values.first(where: { $0.name.hasSameBytes(as: shared.name) }) else {
+            throw Self.unknown("value", shared.name, of: shared.app, values.map(\.name))
         }
         return value.host
     }

@@ -42,14 +42,14 @@ enum Route: Hashable, Sendable {
     case restore(SessionKey)
     case fork(SessionKey)
     /// The stores, values and secrets, which all sessions of an app share.
-    case store(SharedKey)
-    case item(SharedKey, id: String)
-    case operations(SharedKey)
-    case value(SharedKey)
-    case toggle(SharedKey)
+    case store(SharedName)
+    case item(SharedName, id: String)
+    case operations(SharedName)
+    case value(SharedName)
+    case toggle(SharedName)
     case secret(app: String, name: String)
     /// The stream of a store or a value.
-    case sharedChanges(SharedKey)
+    case sharedChanges(SharedName)
     /// The list of all types of problems, and the page of one of them.
     case problems
     case problem(ProblemType)
@@ -91,7 +91,7 @@ enum Route: Hashable, Sendable {
         case .value: .value
         case .toggle: .toggle
         case .secret: .secret
-        case .sharedChanges(let key): key.kind == .store ? .storeEvents : .valueChanges
+        case .sharedChanges(let shared): shared.kind == .store ? .storeEvents : .valueChanges
         case .problems: .problems
         case .problem: .problem
         case .file: .file
@@ -107,8 +107,8 @@ enum Route: Hashable, Sendable {
         case .app(let name), .types(let name), .sessions(let name), .secret(let name, _): name
         case .session(let key), .state(let key, _), .events(let key), .views(let key, _), .changes(let key, _): key.app
         case .reset(let key), .restore(let key), .fork(let key): key.app
-        case .store(let key), .item(let key, _), .operations(let key), .value(let key): key.app
-        case .toggle(let key), .sharedChanges(let key): key.app
+        case .store(let shared), .item(let shared, _), .operations(let shared), .value(let shared): shared.app
+        case .toggle(let shared), .sharedChanges(let shared): shared.app
         }
     }
 
@@ -202,13 +202,13 @@ enum Route: Hashable, Sendable {
     /// The route of a store, a value or a secret; an item id is any text except `events` and `operations`.
     private static func shared(_ app: String, _ kind: String, _ segments: [String]) -> Route? {
         switch (kind, segments.count) {
-        case ("stores", 1): .store(SharedKey(app, .store, segments[0]))
-        case ("stores", 2) where segments[1] == "events": .sharedChanges(SharedKey(app, .store, segments[0]))
-        case ("stores", 2) where segments[1] == "operations": .operations(SharedKey(app, .store, segments[0]))
-        case ("stores", 2) where !segments[1].isEmpty: .item(SharedKey(app, .store, segments[0]), id: segments[1])
-        case ("values", 1): .value(SharedKey(app, .value, segments[0]))
-        case ("values", 2) where segments[1] == "toggle": .toggle(SharedKey(app, .value, segments[0]))
-        case ("values", 2) where segments[1] == "changes": .sharedChanges(SharedKey(app, .value, segments[0]))
+        case ("stores", 1): .store(SharedName(app, .store, segments[0]))
+        case ("stores", 2) where segments[1] == "events": .sharedChanges(SharedName(app, .store, segments[0]))
+        case ("stores", 2) where segments[1] == "operations": .operations(SharedName(app, .store, segments[0]))
+        case ("stores", 2) where !segments[1].isEmpty: .item(SharedName(app, .store, segments[0]), id: segments[1])
+        case ("values", 1): .value(SharedName(app, .value, segments[0]))
+        case ("values", 2) where segments[1] == "toggle": .toggle(SharedName(app, .value, segments[0]))
+        case ("values", 2) where segments[1] == "changes": .sharedChanges(SharedName(app, .value, segments[0]))
         case ("secrets", 1): .secret(app: app, name: segments[0])
         default: nil
         }
@@ -300,8 +300,8 @@ enum Route: Hashable, Sendable {
     }
 }
 
-/// A store or a value of an app.
-struct SharedKey: Hashable, Sendable {
+/// The name of a store or a value of an app.
+struct SharedName: Hashable, Sendable {
     /// The kind of the resource.
     enum Kind: Hashable, Sendable {
         case store, value

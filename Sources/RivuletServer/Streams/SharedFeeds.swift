@@ -21,7 +21,7 @@ final class SharedFeeds {
 
     private let core: LoopCore
     private let outbox: StreamOutbox
-    private var groups: [SharedKey: Group] = [:]
+    private var groups: [SharedName: Group] = [:]
 
     init(_ core: LoopCore, _ outbox: StreamOutbox) {
         self.core = core
@@ -33,22 +33,22 @@ final class SharedFeeds {
     // MARK: - Joining
 
     /// Adds a subscriber, if the store or the value can be read.
-    func join(_ subscription: StreamSubscription, to key: SharedKey) {
+    func join(_ subscription: StreamSubscription, to shared: SharedName) {
         guard !core.isDraining else { return refuse(subscription, .storage(.closed)) }
         do throws(Problem) {
-            switch key.kind {
+            switch shared.kind {
             case .store:
-                let store = try core.lookup.store(key)
+                let store = try core.lookup.store(shared)
                 // A subscriber with a cursor may have missed events. The store knows this only when its items are
                 // loaded.
                 guard subscription.resume != nil else {
-                    return follow(key, subscription) { store.makeFeed(wake: $0) }
+                    return follow(shared, subscription) { store.makeFeed(wake: $0) }
                 }
-                store.load(following(key, subscription) { store.makeFeed(wake: $0) })
+                store.load(following(shared, subscription) { store.makeFeed(wake: $0) })
             case .value:
                 // A value has to be read before its first feed is made, because a feed begins with the value.
-                let value = try core.lookup.value(key)
-                value.read(following(key, subscription) { value.makeFeed(wake: $0) })
+                let value = try core.lookup.value(shared)
+                value.read(following(shared, subscription) { value.makeFeed(wake: $0) })
             }
         } catch {
             refuse(subscription, .fault(error.detail))
@@ -57,7 +57,7 @@ final class SharedFeeds {
 
     /// Returns a closure for the result of a read: it adds the subscriber, or refuses it if the read failed.
     private func following<Value: Sendable>(
-        _ key: SharedKey,
+        _ shared: SharedName,
         _ subscription: StreamSubscription,
         _ makeFeed: @escaping @Sendable (_ wake: @escaping @Sendable () -> Void) -> any SharedFeed
     ) -> SharedReply<Value> {
@@ -65,7 +65,7 @@ final class SharedFeeds {
         return { result in
             loopBound.postReply { feeds in
                 switch result {
-                case .success: feeds.follow(key, subscription, makeFeed)
+                case .success: feeds.follow(shared, subscription, makeFeed)
                 case .failure(let error): feeds.refuse(subscription, error)
                 }
             }
@@ -73,27 +73,27 @@ final class SharedFeeds {
     }
 
     private func follow(
-        _ key: SharedKey,
+        _ shared: SharedName,
         _ subscription: StreamSubscription,
         _ makeFeed: (_ wake: @escaping @Sendable () -> Void) -> any SharedFeed
     ) {
         // The server may have begun to drain during the read.
         guard !core.isDraining else { return refuse(subscription, .storage(.closed)) }
         let loopBound = LoopBound(self, to: core.loop)
-        let epoch = context.epoch(of: key)
+        let epoch = context.epoch(of: shared)
         var group =
-            groups[key]
-            ?? Group(id: context.makeGroupID(), feed: makeFeed { loopBound.postReply { $0.feed(key) } })
+            groups[shared]
+            ?? Group(id: context.makeGroupID(), feed: makeFeed { loopBound.postReply { $0.feed(shared) } })
         do throws(SharedError) {
             let start = SharedCursor.start(of: subscription.resume, epoch: epoch)
             let take = try group.feed.take(joining: start)
             deliver(take.events, to: group, epoch)
             group.members[subscription.stream.loop, default: 0] += 1
-            groups[key] = group
+            groups[shared] = group
             let join = StreamJoin(
                 stream: subscription.stream,
                 slot: .group(group.id),
-                source: .shared(key),
+                source: .shared(shared),
                 first: FirstEvents(
                     head: [],
                     body: bytes(of: take.first, epoch).map { [StreamText($0, account: context.heldBytes)] } ?? [],
@@ -115,16 +115,16 @@ final class SharedFeeds {
     // MARK: - Feeding
 
     /// Delivers the new events to all members.
-    private func feed(_ key: SharedKey) {
-        guard let group = groups[key] else { return }
+    private func feed(_ shared: SharedName) {
+        guard let group = groups[shared] else { return }
         do throws(SharedError) {
-            deliver(try group.feed.take(joining: nil).events, to: group, context.epoch(of: key))
+            deliver(try group.feed.take(joining: nil).events, to: group, context.epoch(of: shared))
         } catch {
             context.logger.error(
                 "a store with open streams cannot be read",
-                metadata: ["app": "\(key.app)", "store": "\(key.name)", "error": "\(LogText.of(error))"]
+                metadata: ["app": "\(shared.app)", "store": "\(shared.name)", "error": "\(LogText.of(error))"]
             )
-            end(group, of: key, because: .unavailable)
+            end(group, of: shared, because: .unavailable)
         }
     }
 
@@ -155,14 +155,14 @@ final class SharedFeeds {
     // MARK: - Leaving
 
     /// Records that a loop has one member less.
-    func leave(_ key: SharedKey, group id: GroupID, loop index: Int) {
-        guard var group = groups[key], group.id == id, let count = group.members[index] else { return }
+    func leave(_ shared: SharedName, group id: GroupID, loop index: Int) {
+        guard var group = groups[shared], group.id == id, let count = group.members[index] else { return }
         group.members[index] = count > 1 ? count - 1 : nil
         if group.members.isEmpty {
             group.feed.close()
-            groups[key] = nil
+            groups[shared] = nil
         } else {
-            groups[key] = group
+            groups[shared] = group
         }
     }
 
@@ -172,9 +172,9 @@ final class SharedFeeds {
         groups = [:]
     }
 
-    private func end(_ group: Group, of key: SharedKey, because reason: StreamEvent.ByeReason) {
+    private func end(_ group: Group, of shared: SharedName, because reason: StreamEvent.ByeReason) {
         group.feed.close()
-        groups[key] = nil
+        groups[shared] = nil
         for index in group.members.keys { outbox.send(.end(group.id, reason), to: index) }
     }
 }

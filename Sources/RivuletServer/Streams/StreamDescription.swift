@@ -26,11 +26,11 @@ struct StreamDescription: Sendable {
         writer.string(name.description)
         switch source {
         case .session(let key, let topic): encode(key, topic, into: &writer)
-        case .shared(let key):
+        case .shared(let shared):
             writer.key("app")
-            writer.string(key.app)
-            writer.key(key.kind == .store ? "store" : "value")
-            writer.string(key.name)
+            writer.string(shared.app)
+            writer.key(shared.kind == .store ? "store" : "value")
+            writer.string(shared.name)
         }
         writer.key("opened")
         writer.string(Timestamp.text(milliseconds: opened))

@@ -306,7 +306,7 @@ final class StreamDriver {
             switch subscription.source {
             case .session(let key, let topic):
                 core.onShard(of: key) { SessionFeeds(server: $0).join(subscription, to: key, topic) }
-            case .shared(let key): core.onLoop(context.loop(of: key)) { $0.feeds.join(subscription, to: key) }
+            case .shared(let shared): core.onLoop(context.loop(of: shared)) { $0.feeds.join(subscription, to: shared) }
             }
         guard !isPosted else { return }
         take(.refuse(subscription.stream, .session(.failed(.overloaded("mailbox of the source's loop")))))
@@ -477,7 +477,8 @@ final class StreamDriver {
         let index = core.index
         switch source {
         case .session(let key, _): core.tell(context.shard(of: key)) { $0.shard.leave(key, group: group, loop: index) }
-        case .shared(let key): core.tell(context.loop(of: key)) { $0.feeds.leave(key, group: group, loop: index) }
+        case .shared(let shared):
+            core.tell(context.loop(of: shared)) { $0.feeds.leave(shared, group: group, loop: index) }
         }
     }
 }

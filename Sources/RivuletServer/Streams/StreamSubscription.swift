@@ -31,7 +31,7 @@ enum StreamSource: Hashable, Sendable {
     /// A session's state or view.
     case session(SessionKey, StreamTopic)
     /// A store or a value.
-    case shared(SharedKey)
+    case shared(SharedName)
 }
 
 extension StreamID {
