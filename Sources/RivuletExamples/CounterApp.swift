@@ -75,7 +75,7 @@ struct CounterApp: AppDefinition {
         case .setCount(let count): state.p.count = count
         case .setStep(let step): state.p.step = step
         case .rename(let title):
-            guard !title.isEmpty else { throw EventRejection("title must not be empty") }
+            guard !title.isEmpty else { throw RejectionError("title must not be empty") }
             state.p.title = title
         case .setNote(let note): state.p.note = note
         case .setLimits(let warnAt, let label):

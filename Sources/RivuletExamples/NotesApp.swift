@@ -62,10 +62,10 @@ struct NotesApp: SharingApp {
         switch event {
         case .select(let id): state.p.selected = id
         case .saveDraft(let id, let text):
-            guard !id.isEmpty else { throw EventRejection("a draft needs an id") }
+            guard !id.isEmpty else { throw RejectionError("a draft needs an id") }
             state.p.drafts.updateOrAppend(Note(id: id, text: text, created: Date(timeIntervalSince1970: 0)))
         case .publish(let id):
-            guard state.p.drafts.contains(id: id) else { throw EventRejection("there is no draft \"\(id)\"") }
+            guard state.p.drafts.contains(id: id) else { throw RejectionError("there is no draft \"\(id)\"") }
         case .discardDraft(let id): state.p.drafts.remove(id: id)
         }
     }

@@ -106,13 +106,13 @@ struct TodosApp: AppDefinition {
     }
 
     private func check(_ number: Int, in range: ClosedRange<Int>) throws {
-        guard range.contains(number) else { throw EventRejection("\(number) is not in \(range)") }
+        guard range.contains(number) else { throw RejectionError("\(number) is not in \(range)") }
     }
 
     private func filter(named name: String) throws -> TodoFilter {
         guard let filter = TodoFilter(rawValue: name) else {
             let known = TodoFilter.allCases.map(\.rawValue).joined(separator: ", ")
-            throw EventRejection("there is no filter \"\(name)\"; use one of \(known)")
+            throw RejectionError("there is no filter \"\(name)\"; use one of \(known)")
         }
         return filter
     }
@@ -120,10 +120,10 @@ struct TodosApp: AppDefinition {
 
 extension Todos {
     fileprivate func checkExists(_ id: Todo.ID) throws {
-        guard todos.contains(id: id) else { throw EventRejection("there is no todo \"\(id)\"") }
+        guard todos.contains(id: id) else { throw RejectionError("there is no todo \"\(id)\"") }
     }
 
     fileprivate func checkIsNew(_ id: Todo.ID) throws {
-        guard !todos.contains(id: id) else { throw EventRejection("there is a todo \"\(id)\" already") }
+        guard !todos.contains(id: id) else { throw RejectionError("there is a todo \"\(id)\" already") }
     }
 }

@@ -19,7 +19,7 @@ import Testing
 
     @Test func `a rejection after a write restores the state and names the event`() {
         var state = engine.definition.defaultState
-        let rejection = EventRejection("title must not be empty")
+        let rejection = RejectionError("title must not be empty")
         #expect(throws: RejectedEventError(index: 1, eventName: "rename", rejection: rejection)) {
             try engine.apply([.add(1), .rename("")], to: &state)
         }
@@ -77,7 +77,7 @@ import Testing
                 guard case .add(let amount) = event else { return .none }
                 state.p.count *= 2
                 if amount == 13 { throw Broken() }
-                if amount == 14 { throw EventRejection("not 14") }
+                if amount == 14 { throw RejectionError("not 14") }
                 return .dispatch(.mark(2))
             }
         }

@@ -40,7 +40,7 @@ enum Deed: AppEvent, Equatable {
         case .ratio(let ratio): state.p.ratio = ratio
         case .fail:
             state.p.count = -1
-            throw EventRejection("no")
+            throw RejectionError("no")
         }
     }
 }

@@ -62,7 +62,7 @@ import Testing
         await manager.debugWaitForEventsProcessed()
         #expect(listener.counts == [0, 1])
         #expect(await manager.eventsProcessed == 3)
-        #expect(log.entries.map { "\($0.message)" } == ["Deed was rejected, nothing has changed: EventRejection"])
+        #expect(log.entries.map { "\($0.message)" } == ["Deed was rejected, nothing has changed: RejectionError"])
     }
 
     // MARK: - Events of the engine

@@ -60,7 +60,7 @@ struct HallApp: AppDefinition {
         case .build(let id): state.p.seats.insert(Seat(id: id), at: 0)
         case .issue(let id): state.p.vouchers.insert(Voucher(id: id), at: 0)
         case .take(let seat, let guest):
-            guard state.p.seats[id: seat] != nil else { throw EventRejection("there is no seat \(seat)") }
+            guard state.p.seats[id: seat] != nil else { throw RejectionError("there is no seat \(seat)") }
             state.p.seats[id: seat]?.guest = guest
         case .worth(let id, let value): state.p.vouchers[id: id]?.value = value
         case .price(let row, let price): state.p.prices["\(row)"] = price

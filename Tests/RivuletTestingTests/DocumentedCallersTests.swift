@@ -30,7 +30,7 @@ struct WallApp: GuardedApp {
     func reduce(into state: inout State, event: WallEvent) throws {
         switch event {
         case .post(let id, let text, let author):
-            guard !text.isEmpty else { throw EventRejection("a post needs a text") }
+            guard !text.isEmpty else { throw RejectionError("a post needs a text") }
             state.p.posts[id] = text
             state.p.authors[id] = author
         case .remove(let id):

@@ -37,7 +37,7 @@ struct SearchApp: AppDefinition {
     func reduce(into state: inout State, event: SearchEvent) throws {
         switch event {
         case .type(let text):
-            guard !text.isEmpty else { throw EventRejection("nothing to search for") }
+            guard !text.isEmpty else { throw RejectionError("nothing to search for") }
             state.p.text = text
         case .found(let hits): state.p.hits = hits
         case .second: state.p.seconds += 1

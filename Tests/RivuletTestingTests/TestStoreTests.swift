@@ -62,7 +62,7 @@ struct BasketApp: AppDefinition {
     func reduce(into state: inout State, event: BasketEvent) throws {
         switch event {
         case .add(let amount):
-            guard amount != 0 else { throw EventRejection("zero") }
+            guard amount != 0 else { throw RejectionError("zero") }
             state.p.count += amount
         case .weigh(let weight): state.p.weight = weight
         case .note(let note): state.p.note = note

@@ -50,10 +50,10 @@ struct VotesApp: AppDefinition {
     func reduce(into state: inout State, event: VoteEvent) throws {
         switch event {
         case .yes, .no:
-            guard state.p.isOpen else { throw EventRejection("the poll is closed") }
+            guard state.p.isOpen else { throw RejectionError("the poll is closed") }
             if case .yes = event { state.p.yes += 1 } else { state.p.no += 1 }
         case .ask(let question):
-            guard question.contains("?") else { throw EventRejection("a question has a ?") }
+            guard question.contains("?") else { throw RejectionError("a question has a ?") }
             state.p.question = question
             state.p.yes = 0
             state.p.no = 0

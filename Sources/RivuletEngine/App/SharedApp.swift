@@ -30,7 +30,7 @@ public protocol SharedApp<State, Event>: Sendable {
     /// Applies the event to the state.
     ///
     /// The function is pure: it may run again for the same event.
-    /// - Throws: An ``EventRejection`` to reject the event: nothing has changed then, and the sender gets its message.
+    /// - Throws: A ``RejectionError`` to reject the event: nothing has changed then, and the sender gets its message.
     ///   Any other error is a bug of the app: nothing has changed either. The error is logged, and the sender does not
     ///   get its text.
     func reduce(into state: inout State, event: Event) throws
@@ -51,7 +51,7 @@ extension SharedApp {
             """
     )
     public func reduce(into state: inout State, event: Event) throws {
-        throw EventRejection("the app has no reducer")
+        throw RejectionError("the app has no reducer")
     }
 
     /// One reducer, which calls `reduce(into:event:)`.

@@ -11,7 +11,7 @@ public protocol EffectReducer<State, Event>: EventReducer {
 
     /// Applies the event to the state, and returns the effect.
     ///
-    /// - Throws: An ``EventRejection`` to reject the event. Nothing has changed then, and there is no effect.
+    /// - Throws: A ``RejectionError`` to reject the event. Nothing has changed then, and there is no effect.
     func reduce(into state: inout State, event: Event) throws -> Effect<Event>
 }
 

@@ -76,7 +76,7 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
         let effect: Effect<Event>
         do {
             effect = try apply(event, to: &state)
-        } catch let error as EventRejection {
+        } catch let error as RejectionError {
             throw RejectedEventError(index: index, eventName: event.eventName, rejection: error)
         } catch {
             throw ReducerError(eventName: event.eventName, error: error)
@@ -110,21 +110,21 @@ package final class EventEngine<Definition: AppDefinition>: Sendable {
     }
 }
 
-/// The error of an event that a reducer rejected by an ``EventRejection``.
+/// The error of an event that a reducer rejected by a ``RejectionError``.
 package struct RejectedEventError: Error, Hashable {
     /// The position among the events of its transaction, from 0.
     package let index: Int
     package let eventName: String
-    package let rejection: EventRejection
+    package let rejection: RejectionError
 
-    package init(index: Int, eventName: String, rejection: EventRejection) {
+    package init(index: Int, eventName: String, rejection: RejectionError) {
         self.index = index
         self.eventName = eventName
         self.rejection = rejection
     }
 }
 
-/// An error of a reducer that is not an ``EventRejection``: a bug of the app, not an error of the event's sender.
+/// An error of a reducer that is not a ``RejectionError``: a bug of the app, not an error of the event's sender.
 package struct ReducerError: Error {
     /// The event at which the reducer failed.
     package let eventName: String

@@ -13,7 +13,7 @@ public protocol EventReducer<State>: Sendable {
     ///
     /// Unknown events leave the state unchanged.
     ///
-    /// - Throws: An ``EventRejection``: the state is restored, and the dispatch answers 422 with the message. Any
+    /// - Throws: A ``RejectionError``: the state is restored, and the dispatch answers 422 with the message. Any
     ///   other error also restores the state. It is logged, and the dispatch answers 500 without the error's text.
     func reduce(into state: inout State, queuedEvent: QueuedEvent) throws
 
@@ -46,7 +46,7 @@ extension EventReducer {
 }
 
 /// An error that a reducer throws to reject an event; the state stays unchanged.
-public struct EventRejection: Error, Hashable, CustomStringConvertible {
+public struct RejectionError: Error, Hashable, CustomStringConvertible {
     /// The message for the client, in the answer's `detail`.
     public let message: String
 

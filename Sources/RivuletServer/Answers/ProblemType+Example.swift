@@ -26,7 +26,7 @@ extension ProblemType {
         let refused = RejectedEventError(
             index: 1,
             eventName: "rename",
-            rejection: EventRejection("title must not be empty")
+            rejection: RejectionError("title must not be empty")
         )
         return switch self {
         case .malformedRequest: Problem(self, "an HTTP/1.1 request must have a Host header")

@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func `a rejection in an array has a pointer to the event, like errors of a body`() throws {
-        let rejection = EventRejection("title must not be empty")
+        let rejection = RejectionError("title must not be empty")
         let refused = RejectedEventError(index: 2, eventName: "rename", rejection: rejection)
         let document = try JSONValue(parsing: Problem(.rejectedInArray(refused)).json)
         #expect(document["status"]?.integerValue == 422)

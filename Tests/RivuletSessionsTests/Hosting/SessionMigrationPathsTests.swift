@@ -36,7 +36,7 @@ import Testing
         let outcome = try harness.ask {
             harness.storage.create(key, epoch: "aaaaaaaa", time: 0, snapshot: snapshot, reply: $0)
         }
-        guard case .created = outcome else { throw EventRejection("not created") }
+        guard case .created = outcome else { throw RejectionError("not created") }
     }
 
     private func fault(_ harness: SessionHarness) throws -> String {

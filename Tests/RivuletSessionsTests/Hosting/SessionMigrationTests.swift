@@ -242,7 +242,7 @@ struct ShelfApp: AppDefinition {
 
     @Test func `a failing step is named, and the stored session stays as it is`() throws {
         let harness = try harness(#"{"rename":"A"}"#)
-        harness.deploy(ShelfApp(migrations: [StateMigration(from: 1) { _ in throw EventRejection("no such name") }]))
+        harness.deploy(ShelfApp(migrations: [StateMigration(from: 1) { _ in throw RejectionError("no such name") }]))
         let detail = try unreadable(harness)
         #expect(detail.contains("from schema version 1") && detail.contains("no such name"))
         harness.deploy(ShelfApp())

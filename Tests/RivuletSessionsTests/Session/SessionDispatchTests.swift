@@ -212,7 +212,7 @@ import Testing
 
     @Test func `a rejection has the index of the event in an array, and none for a single event`() throws {
         let harness = try SessionHarness()
-        let rejection = EventRejection("title must not be empty")
+        let rejection = RejectionError("title must not be empty")
         for (body, index) in [
             (#" [{"add":1},{"rename":""}]"#, 1), (#"[{"rename":""},{"add":1}]"#, 0), (#"[{"rename":""}]"#, 0),
         ] {

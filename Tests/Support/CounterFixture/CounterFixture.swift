@@ -179,7 +179,7 @@ package struct TallyApp: AppDefinition {
         case .set(let count): state.p.count = count
         case .rename(let title):
             state.p.title = title
-            guard !title.isEmpty else { throw EventRejection("title must not be empty") }
+            guard !title.isEmpty else { throw RejectionError("title must not be empty") }
         case .note(let note): state.p.note = note
         case .mark(let mark): state.p.marks.append(mark)
         case .bounds(let low, let high):
