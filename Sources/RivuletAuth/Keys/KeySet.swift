@@ -37,7 +37,7 @@ package struct KeySet: Sendable {
     package init(
         jwks bytes: [UInt8],
         rsaAlgorithm: SignatureAlgorithm = .rs256,
-        skipsFaults: Bool = false,
+        skipsInvalidKeys: Bool = false,
         url: String? = nil
     ) throws(AuthConfigurationError) {
         try Self.checkSize(bytes)

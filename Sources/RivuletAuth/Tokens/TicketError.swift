@@ -1,5 +1,5 @@
-/// The reason that a ticket does not open its stream.
-package enum TicketFault: Error, CaseIterable {
+/// The error of a ticket that does not open its stream.
+package enum TicketError: Error, CaseIterable {
     case unknown, reloaded, late, target, spent
 
     /// The text for the log.

@@ -103,7 +103,7 @@ final class CallerFinder {
         on connection: ClientConnection
     ) throws(Problem) -> Identity {
         refresh()
-        do throws(CredentialRefusal) {
+        do throws(CredentialError) {
             let opening = try authentication.tickets.open(ticket, for: target, generation: generation.keys)
             if let principal = opening.identity.principal, revocations.covers(principal) { throw .revoked }
             connection.amendRequest { $0.opening = opening }
@@ -125,11 +125,11 @@ final class CallerFinder {
         let now = Self.now
         switch cache.find(token, at: now) {
         case .identity(let identity): return identity
-        case .refused(let reason) where !reason.isOfUnknownKey: throw refusal(of: request, reason, on: connection)
+        case .refused(let error) where !error.isOfUnknownKey: throw refusal(of: request, error, on: connection)
         case .refused, .unknown: break
         }
         let attempt = try attempt(token, from: context.doors.clientAddress(of: request, on: connection))
-        do throws(CredentialRefusal) {
+        do throws(CredentialError) {
             let identity = try verified(token, at: now)
             cache.insert(identity, of: token)
             if let attempt { core.limiter?.didVerify(attempt) }
@@ -146,17 +146,17 @@ final class CallerFinder {
     /// because a client that repeats its expired token would keep the other clients of its address from signing in.
     private func refusal(
         of request: HTTPRequest,
-        _ reason: CredentialRefusal,
+        _ error: CredentialError,
         on connection: ClientConnection
     ) -> Problem {
-        guard let limiter = core.limiter else { return refuse(reason) }
+        guard let limiter = core.limiter else { return refuse(error) }
         do throws(Problem) {
             let address = context.doors.clientAddress(of: request, on: connection)
             try limiter.chargeRequest(of: nil, at: address, connection)
-            return refuse(reason)
-        } catch {
+            return refuse(error)
+        } catch let problem {
             core.counters.authenticated(.limited)
-            return error
+            return problem
         }
     }
 
@@ -191,7 +191,7 @@ final class CallerFinder {
         core.counters.authenticated(.ok)
     }
 
-    private func refuse(_ refusal: CredentialRefusal) -> Problem { core.refuse(refusal) }
+    private func refuse(_ error: CredentialError) -> Problem { core.refuse(error) }
 
     /// Takes new keys, rules and revocations, and forgets the callers that they concern.
     private func refresh() {

@@ -70,7 +70,7 @@ extension ServerContext {
         }
     }
 
-    private func checkStream(of identity: Identity, _ key: SharedKey) throws(Problem) {
+    private func checkStream(of identity: Identity, _ shared: SharedName) throws(Problem) {
         let grants = identity.grants
         switch shared.kind {
         case .store:

@@ -211,7 +211,7 @@ extension CredentialFiles {
             guard let document = try keySets(path) else { return nil }
             documents.add(document, of: path)
             do throws(AuthConfigurationError) {
-                return try KeySet(jwks: document, rsaAlgorithm: algorithm ?? .rs256, skipsFaults: true, url: path)
+                return try KeySet(jwks: document, rsaAlgorithm: algorithm ?? .rs256, skipsInvalidKeys: true, url: path)
             } catch {
                 throw ServerError("\(path): \(error)")
             }

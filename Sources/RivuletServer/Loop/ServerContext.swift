@@ -130,9 +130,9 @@ final class ServerContext: Sendable {
             try Authentication(files, limits, keySource: options.keySource, secret: callerSecret, logger: logger)
         }
         revocations = authentication.map { _ in RevocationList(in: storage as? any ItemStorage, logger: logger) }
-        let sharedKeys = apps.flatMap { app in
-            app.shared.stores.map { SharedKey(app.name, .store, $0.name) }
-                + app.shared.values.map { SharedKey(app.name, .value, $0.name) }
+        let sharedNames = apps.flatMap { app in
+            app.shared.stores.map { SharedName(app.name, .store, $0.name) }
+                + app.shared.values.map { SharedName(app.name, .value, $0.name) }
         }
         sharedEpochs = Dictionary(
             sharedNames.map { ($0, RandomToken.epoch()) },

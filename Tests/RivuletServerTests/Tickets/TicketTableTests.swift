@@ -50,7 +50,7 @@ import Testing
         generation: UInt64 = 3,
         after milliseconds: Int64 = 0
     ) -> String {
-        do throws(TicketFault) {
+        do throws(TicketError) {
             _ = try table.open(TicketID(name), for: target, generation: generation, now: start + milliseconds)
             return "opens"
         } catch {
