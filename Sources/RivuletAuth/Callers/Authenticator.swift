@@ -8,7 +8,7 @@ package struct Authenticator: Sendable {
     private let tokens: TokenVerifier
     private let apiKeys: APIKeyFile
     private let policy: AccessPolicy
-    private let pseudonyms: PseudonymKey
+    private var pseudonyms: PseudonymKey
     /// The number of this authenticator among those of its server.
     package let number: UInt64
     /// The fingerprint of all keys of tokens.
@@ -40,6 +40,13 @@ package struct Authenticator: Sendable {
         self.number = number
         tokenKeys = KeyFingerprint(of: keyDocuments)
         anonymous = Identity(nil, .anonymous, policy.grants(roles: [], isAnonymous: true), by: number, nil)
+    }
+
+    /// Returns the same keys and rules, with another secret of the callers' names.
+    package func naming(by secret: SymmetricKey) -> Authenticator {
+        var copy = self
+        copy.pseudonyms = PseudonymKey(secret)
+        return copy
     }
 
     /// The names of the issuers, in the order of their bytes.

@@ -3,7 +3,7 @@ import RivuletBase
 
 /// The secret that makes ``RivuletAccess/Caller/me`` of an issuer and a subject.
 ///
-/// Another secret gives every caller another name, so it is kept with the data.
+/// Another secret gives every caller another name, so it is kept with the data, and does not follow the server's key.
 package struct PseudonymKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// The characters of a name: 130 bits.
     package static let characters = 26

@@ -27,7 +27,8 @@ final class Authentication: Sendable {
     private let files: CredentialFiles
     /// The limits, whose file is read again with the files of the credentials.
     private let limits: SharedLimits?
-    private let secret: SymmetricKey
+    /// The secret of the callers' names.
+    private let secret: Mutex<SymmetricKey>
     private let logger: Logger
     private let remote: RemoteKeySets?
     private let state: Mutex<Files>
@@ -47,7 +48,8 @@ final class Authentication: Sendable {
         secret: SymmetricKey,
         logger: Logger
     ) throws(ServerError) {
-        (self.files, self.limits, self.secret, self.logger) = (files, limits, secret, logger)
+        (self.files, self.limits, self.logger) = (files, limits, logger)
+        self.secret = Mutex(secret)
         let urls = files.urls
         remote = try urls.first.map { url throws(ServerError) in
             RemoteKeySets(try CredentialFiles.source(keySource, of: url), logger: logger)
@@ -85,14 +87,20 @@ final class Authentication: Sendable {
         }
     }
 
-    /// Starts the thread that fetches key sets, if there is one of a URL.
+    /// Makes the names of callers by another secret; call it before the first request.
+    func nameCallers(by secret: SymmetricKey) {
+        self.secret.withLock { $0 = secret }
+        current.withLock { $0.nameCallers(by: secret) }
+    }
+
+    /// Starts the threads for key sets, if one has a URL.
     ///
     /// - Throws: a `LoopError` if the system cannot create a thread.
     func start() throws {
         try remote?.start { [self] in readAgain() }
     }
 
-    /// Ends the thread.
+    /// Ends the threads.
     func stop() { remote?.stop() }
 
     /// Reads all files again: at once, or soon on the thread that fetches key sets, because it may fetch a new one.
@@ -109,7 +117,7 @@ final class Authentication: Sendable {
             // Two threads may reload at once. Then the one that read last has the greater number.
             let number = reloads.add(1, ordering: .relaxed).newValue
             // All files are read before the first one takes effect.
-            let read = try Self.read(files, secret, remote, number: number)
+            let read = try Self.read(files, secret.withLock { $0 }, remote, number: number)
             let rules = try limits?.rules()
             guard let changed = use(read, rules) else { return }
             remote?.keep(only: files.urls)

@@ -11,7 +11,7 @@ struct CredentialDocuments {
 
 /// An authenticator with the digests of its documents, so that a reload can name what has changed.
 struct ReadCredentials: Sendable {
-    let authenticator: Authenticator
+    private(set) var authenticator: Authenticator
     private let digests: [String: SHA256.Digest]
 
     init(_ authenticator: Authenticator, from documents: CredentialDocuments) {
@@ -19,6 +19,9 @@ struct ReadCredentials: Sendable {
         let digests = documents.all.map { ($0.location, SHA256.hash(data: $0.bytes)) }
         self.digests = Dictionary(digests, uniquingKeysWith: { $1 })
     }
+
+    /// Makes the names of callers by another secret.
+    mutating func nameCallers(by secret: SymmetricKey) { authenticator = authenticator.naming(by: secret) }
 
     /// The paths and URLs whose content differs from that of the earlier reading, with added and removed ones.
     func changes(from earlier: ReadCredentials) -> [String] {

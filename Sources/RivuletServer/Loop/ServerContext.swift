@@ -123,7 +123,8 @@ final class ServerContext: Sendable {
             isSecure: options.hasSecureCookies || doors.isPublicTLS
         )
         fingerprints = RequestFingerprints(secret, older: options.olderSecretKey)
-        let callerSecret = secret.derived(for: "name of a caller")
+        // The start replaces it by the secret that the storage keeps.
+        let callerSecret = CallerNames.derived(from: secret)
         let limits = try SharedLimits(options.rateLimits, hasCredentials: options.credentials != nil, logger: logger)
         self.limits = limits
         authentication = try options.credentials.map { files throws(ServerError) in

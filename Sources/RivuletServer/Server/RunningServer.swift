@@ -1,7 +1,6 @@
 import RivuletEngine
 import RivuletEventLoop
 import RivuletSessions
-import RivuletStores
 
 /// A started server with one event loop on a thread of its own.
 package final class RunningServer: Sendable {
@@ -83,7 +82,7 @@ extension StateServer {
         try storage.lifecycle.start()
         do {
             try openShared(Array(context.apps.values))
-            try context.revocations?.load(at: Int(WallClock.milliseconds() / 1_000))
+            try loadCallers(of: context)
             let loop = try EventLoop(index: 0)
             let server = ServerLoop(index: 0, loop: loop, context: context)
             let transport = isListening ? nil : MemoryTransport(loop: loop, delegate: server)

@@ -125,7 +125,7 @@ public final class StateServer: Sendable {
         defer { storage.lifecycle.close() }
         logRecovery()
         try openShared(Array(context.apps.values))
-        try context.revocations?.load(at: Int(WallClock.milliseconds() / 1_000))
+        try loadCallers(of: context)
         var limits = LoopLimits()
         limits.connectionsMax = options.limits.connectionsMax / options.workers + 1
         let loops = try (0..<options.workers).map { [limits] in

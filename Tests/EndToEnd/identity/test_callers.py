@@ -72,3 +72,48 @@ def test_a_restore_answers_with_the_granted_part_of_the_changes(tmp_path):
         assert answer.status == 200 and answer.json["changes"] == []
         answer = server.request("POST", S + "/reset", headers=owner)
         assert answer.json["changes"] != []
+
+
+def test_the_names_of_callers_stay_when_the_secret_key_is_replaced(tmp_path):
+    issuer, policy = Issuer(tmp_path), tmp_path / "policy.json"
+    policy.write_text(json.dumps({"authenticated": [{"actions": ["*"], "app": "counter", "sessions": ["${me}", "team"]}]}))
+    ann, own, team = issuer.bearer("ann"), "/v1/apps/counter/sessions/me", "/v1/apps/counter/sessions/team/events"
+    once = ann | {"Idempotency-Key": '"order-1"'}
+    keys = {number: str(number) * 40 for number in range(1, 5)}
+
+    def start(key=None, older=None):
+        variables = {"RIVULET_SECRET_KEY": keys.get(key), "RIVULET_OLDER_SECRET_KEY": keys.get(older)}
+        arguments = ["--jwt-key-file", issuer.file, "--policy", policy]
+        return Server(tmp_path / "data", arguments=arguments, variables={name: value for name, value in variables.items() if value})
+
+    with start(1) as server:
+        assert server.request("POST", own + "/events", "increment", ann).status == 200
+        assert server.request("POST", team, "increment", once).status == 200
+        name = me(server, **ann)
+        server.kill()
+    # Each key is the older one for a start, and is not needed afterwards.
+    for key, older in ((1, None), (2, 1), (2, None), (3, 2), (3, None)):
+        with start(key, older) as server:
+            assert me(server, **ann) == name
+            assert server.request("GET", own + "/state/p/count", headers=ann).json == 1
+            assert [entry["id"] for entry in server.request("GET", "/v1/apps/counter/sessions?owner=me", headers=ann).json["sessions"]] == [name, "team"]
+            again = server.request("POST", team, "increment", once)
+            assert again.headers.get("idempotency-replayed") == "true" and again.json["version"] == 1
+            assert "names of callers" not in server.log_text()
+            server.kill()
+    # Without the key of the names, the log says so. A later start with this key has them again.
+    for key, older, line in ((4, None, True), (4, None, True), (4, 3, False), (4, None, False)):
+        with start(key, older) as server:
+            assert (me(server, **ann) != name) == line == ("give that key as an older key" in server.log_text())
+            assert server.stop() == 0
+
+
+def test_the_names_of_callers_stay_when_a_key_takes_the_place_of_the_key_file(tmp_path):
+    issuer = Issuer(tmp_path)
+    ann, names = issuer.bearer("ann"), []
+    older = {"RIVULET_OLDER_SECRET_KEY_FILE": str(tmp_path / "data" / "secret.key")}
+    for variables in ({}, {"RIVULET_SECRET_KEY": "s" * 40} | older, {"RIVULET_SECRET_KEY": "s" * 40}):
+        with Server(tmp_path / "data", arguments=["--jwt-key-file", issuer.file], variables=variables) as server:
+            names.append(me(server, **ann))
+            assert server.stop() == 0
+    assert len(set(names)) == 1
