@@ -35,18 +35,22 @@ package struct CallerGrants: Sendable {
         var access = Access.none
         // A policy has up to thousands of patterns.
         let session = Array(session.utf8)
+        // The masks behind the first one are joined at once, because each union costs the whole mask.
         var (reads, history): ([PathMask], [PathMask]) = ([], [])
         for grant in grants where grant.isOf(app: app) && grant.sessions.contains(where: { $0.matches(session) }) {
             access.actions.formUnion(grant.actions.intersection(Access.all.actions))
             if grant.actions.contains(.dispatch) { access.events = access.events.union(grant.events) }
             if grant.actions.contains(.read) {
-                reads.append(grant.state)
+                if access.reads.isNone { access.reads = grant.state } else { reads.append(grant.state) }
                 // A grant without paths and without views is one of the state alone: views compute from anything.
                 access.views = access.views.union(grant.views)
             }
-            if grant.actions.contains(.history) { history.append(grant.state) }
+            if grant.actions.contains(.history) {
+                if access.history.isNone { access.history = grant.state } else { history.append(grant.state) }
+            }
         }
-        (access.reads, access.history) = (.union(of: reads), .union(of: history))
+        if !reads.isEmpty { access.reads = .union(of: reads + [access.reads]) }
+        if !history.isEmpty { access.history = .union(of: history + [access.history]) }
         return access
     }
 

@@ -77,7 +77,7 @@ final class CallerFinder {
                 let me = core.context.sessionCookies.sessionID(in: request.headers.values(of: "cookie"))
             else { return authenticator.anonymous }
             return authenticator.anonymous(me: me)
-        case .malformed: throw refusal(of: request, .place, on: connection)
+        case .malformed: throw refusal(of: request, .malformedField, on: connection)
         case .token(let token):
             if header == .none, APIKey.isBeginning(of: token) {
                 throw refusal(of: request, .apiKeyInCookie, on: connection)

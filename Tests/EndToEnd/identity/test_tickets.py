@@ -1,4 +1,4 @@
-# A ticket opens one stream of its caller, once. Its URL in a log opens nothing, also for a reader that knows positions of the stream.
+# A ticket opens one stream of its caller, once. Its URL in a log opens nothing, whatever else a reader knows.
 
 import json
 import re
