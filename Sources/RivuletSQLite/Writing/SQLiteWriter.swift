@@ -39,8 +39,8 @@ final class SQLiteWriter {
     var isTruncationHeldUp = false
     /// The error that ended all writing.
     private(set) var fault: StorageError?
-    // SAFETY: one thread has the writer, and a write gets the statements without the writer, so accesses never overlap. A
-    // commit uses the statements about nine times.
+    // SAFETY: one thread has the writer, and a write gets the statements without the writer, so accesses never overlap.
+    // A commit uses the statements about nine times.
     @exclusivity(unchecked) private var storedStatements: WriteStatements
 
     /// Opens the database, or creates it.
@@ -78,7 +78,12 @@ final class SQLiteWriter {
         try CountedApps.update(connection, apps: Set(quotas.keys))
         beginStatement = try SQLiteStatement("BEGIN IMMEDIATE", on: connection)
         commitStatement = try SQLiteStatement("COMMIT", on: connection)
-        unsafe storedStatements = try WriteStatements(connection, limits: limits, sharedKeys: sharedKeys, quotas: quotas)
+        unsafe storedStatements = try WriteStatements(
+            connection,
+            limits: limits,
+            sharedKeys: sharedKeys,
+            quotas: quotas
+        )
         lastDataVersion = connection.dataVersion
         files = DatabaseFiles(of: path)
         let isSecured = try SQLiteSchema.isSecured(connection)

@@ -15,8 +15,8 @@ final class ClientConnection {
         _read { yield unsafe storedHTTP }
         _modify { yield unsafe &storedHTTP }
     }
-    // SAFETY: one loop has the connection, and no method of the HTTP state calls other code, so accesses never overlap. A
-    // request uses the state about eight times; a check would cost as much as most of these calls.
+    // SAFETY: one loop has the connection, and no method of the HTTP state calls other code, so accesses never overlap.
+    // A request uses the state about eight times; a check would cost as much as most of these calls.
     @exclusivity(unchecked) private var storedHTTP = HTTPConnection()
     /// True if the driver is in this connection's turn, so that an answer given at once does not start another turn.
     private(set) var isInTurn = false
