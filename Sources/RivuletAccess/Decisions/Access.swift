@@ -43,7 +43,12 @@ public struct Access: Sendable, Hashable {
     /// The actions on the session.
     ///
     /// An app cannot add the actions that are not on sessions: `describe`, `write`, `secrets`, `operate`.
-    public var actions: Set<Action>
+    public var actions: Set<Action> {
+        get { granted.actions }
+        set { granted = ActionSet(newValue) }
+    }
+    /// The actions on the session, as bits.
+    var granted: ActionSet
     /// The events that `dispatch` may send.
     public var events: NameSet
     /// The part of the state that `read` shows.
@@ -61,22 +66,25 @@ public struct Access: Sendable, Hashable {
         views: NameSet = .all,
         history: PathMask = .all
     ) {
-        (self.actions, self.events) = (actions, events)
+        (granted, self.events) = (ActionSet(actions), events)
         (self.reads, self.views, self.history) = (reads, views, history)
     }
 
     /// Every action on the session, and all of its data.
-    public static let all = Access(actions: Set(Action.allCases.filter { $0.isOfSessionsAlone || $0 == .read }))
+    public static let all = Access(actions: ActionSet.ofSessions.actions)
 
     /// Nothing.
     public static let none = Access(actions: [], events: .none, reads: .none, views: .none, history: .none)
 
+    /// The approximate memory of the permissions, in bytes, if they share none with the grants.
+    package var bytes: Int { events.bytes + reads.bytes + views.bytes + history.bytes }
+
     /// Returns true if the action is granted.
-    public func allows(_ action: Action) -> Bool { actions.contains(action) }
+    public func allows(_ action: Action) -> Bool { granted.contains(action) }
 
     /// Returns true if an event of this name may be sent.
-    public func allows(event name: String) -> Bool { actions.contains(.dispatch) && events.contains(name) }
+    public func allows(event name: String) -> Bool { allows(.dispatch) && events.contains(name) }
 
     /// Returns true if the view of this name may be read.
-    public func allows(view name: String) -> Bool { actions.contains(.read) && views.contains(name) }
+    public func allows(view name: String) -> Bool { allows(.read) && views.contains(name) }
 }

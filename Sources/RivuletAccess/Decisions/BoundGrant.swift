@@ -4,7 +4,7 @@ import RivuletBase
 ///
 /// An object, because all callers share a grant without variables.
 final class BoundGrant: Sendable {
-    let actions: Set<Access.Action>
+    let actions: ActionSet
     /// Nil for all apps.
     let app: ByteText?
     let sessions: [Glob]
@@ -16,7 +16,7 @@ final class BoundGrant: Sendable {
     let items: ItemMask
 
     init(_ grant: Grant, of caller: Caller) {
-        actions = grant.actions
+        actions = ActionSet(grant.actions)
         app = grant.app.flatMap { $0.hasSameBytes(as: Grant.everyName) ? nil : ByteText($0) }
         sessions = grant.sessions.compactMap { $0.glob(of: caller) }
         views = NameSet(granted: grant.views)
@@ -31,7 +31,7 @@ final class BoundGrant: Sendable {
 
     /// Every action of the list, on everything.
     init(every actions: [Access.Action]) {
-        self.actions = Set(actions)
+        self.actions = ActionSet(actions)
         (app, sessions, state) = (nil, [.any], .all)
         (events, views, stores, values, items) = (.all, .all, .all, .all, .all)
     }

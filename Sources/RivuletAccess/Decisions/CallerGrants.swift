@@ -38,7 +38,7 @@ package struct CallerGrants: Sendable {
         // The masks behind the first one are joined at once, because each union costs the whole mask.
         var (reads, history): ([PathMask], [PathMask]) = ([], [])
         for grant in grants where grant.isOf(app: app) && grant.sessions.contains(where: { $0.matches(session) }) {
-            access.actions.formUnion(grant.actions.intersection(Access.all.actions))
+            access.granted.formUnion(grant.actions.intersection(.ofSessions))
             if grant.actions.contains(.dispatch) { access.events = access.events.union(grant.events) }
             if grant.actions.contains(.read) {
                 if access.reads.isNone { access.reads = grant.state } else { reads.append(grant.state) }

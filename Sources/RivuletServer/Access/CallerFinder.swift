@@ -91,6 +91,22 @@ final class CallerFinder {
 
     private var context: ServerContext { core.context }
 
+    /// Returns the permissions of a caller in a session.
+    ///
+    /// Those of a connection's last request are kept. The rule of an app is asked each time, because it may decide by
+    /// other things than the caller and the session.
+    func permit(of identity: Identity, to key: SessionKey, on connection: ClientConnection) -> CallerPermit {
+        let slot = Int(connection.id.slot) % Self.memosMax
+        if let memo = memos[slot], memo.identity === identity, let permit = memo.permit, memo.key == key {
+            return permit
+        }
+        let permit = CallerPermit(identity, access: context.access(of: identity, to: key))
+        if memos[slot]?.identity === identity, context.apps[key.app]?.hasAccessRule == false {
+            memos[slot]?.keep(permit, to: key)
+        }
+        return permit
+    }
+
     /// Returns the caller that made a ticket.
     ///
     /// The ticket is spent then. The generation of the keys is that of its making, so its caller would be found today.
@@ -244,8 +260,14 @@ private struct CredentialMemo {
     /// The most bytes of an identity's own grants that is kept, because this table does not count its memory.
     static let grantBytesMax = 65_536
 
+    /// The most bytes of permissions that are kept, for the same reason.
+    static let accessBytesMax = 4_096
+
     private let header: [UInt8]
     let identity: Identity
+    /// The permissions of the caller in the session of the last request; nil for large ones.
+    private(set) var permit: CallerPermit?
+    private(set) var key: SessionKey?
 
     /// Keeps the header of a request; nil for a longer one, and for a large identity, which the cache alone keeps.
     init?(_ request: HTTPRequest, _ identity: Identity) {
@@ -253,6 +275,11 @@ private struct CredentialMemo {
             identity.grantBytes <= Self.grantBytesMax
         else { return nil }
         (self.header, self.identity) = (Array(header), identity)
+    }
+
+    mutating func keep(_ permit: CallerPermit, to key: SessionKey) {
+        guard permit.access.bytes <= Self.accessBytesMax else { return }
+        (self.permit, self.key) = (permit, key)
     }
 
     /// True if the request has this header once, and none else of its name; no query with a credential is looked for.

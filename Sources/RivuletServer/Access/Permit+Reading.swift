@@ -19,7 +19,7 @@ extension Permit {
         guard case .limited(let permit) = self else { return .all }
         let access = permit.access
         let mask = action == .history ? access.history : access.reads
-        guard access.actions.contains(action), mask.intersects(path) else { throw denied(action, key) }
+        guard access.allows(action), mask.intersects(path) else { throw denied(action, key) }
         return mask
     }
 
@@ -29,7 +29,7 @@ extension Permit {
     func views(named name: String?, of key: SessionKey) throws(Problem) -> NameSet {
         guard case .limited(let permit) = self else { return .all }
         let views = permit.access.views
-        guard permit.access.actions.contains(.read), name.map(views.contains) ?? !views.isEmpty else {
+        guard permit.access.allows(.read), name.map(views.contains) ?? !views.isEmpty else {
             throw denied(.read, key)
         }
         return views
@@ -73,9 +73,9 @@ extension Permit {
     /// - Throws: 401 or 403 for a caller that may read a part of it only.
     func checkFork(of key: SessionKey, isPast: Bool) throws(Problem) {
         guard case .limited(let permit) = self else { return }
-        guard permit.access.actions.contains(.read), permit.access.reads.isAll else { throw denied(.read, key) }
+        guard permit.access.allows(.read), permit.access.reads.isAll else { throw denied(.read, key) }
         guard isPast else { return }
-        guard permit.access.actions.contains(.history), permit.access.history.isAll else {
+        guard permit.access.allows(.history), permit.access.history.isAll else {
             throw denied(.history, key)
         }
     }
@@ -83,12 +83,7 @@ extension Permit {
     /// The caller of a dispatch, with the permissions that its session checks; nil without credentials.
     var sender: DispatchSender? {
         guard case .limited(let permit) = self else { return nil }
-        return DispatchSender(
-            permit.identity.caller,
-            events: permit.access.events,
-            reads: permit.access.actions.contains(.read) ? permit.access.reads : .none,
-            mayCreate: mayCreate
-        )
+        return permit.sender
     }
 
     private func denied(_ action: Access.Action, _ key: SessionKey) -> Problem {

@@ -38,7 +38,7 @@ enum Permit: Sendable {
     var mayCreate: Bool {
         switch self {
         case .everything: true
-        case .limited(let permit): permit.access.actions.contains(.create)
+        case .limited(let permit): permit.access.allows(.create)
         }
     }
 
@@ -61,6 +61,8 @@ final class CallerPermit: Sendable {
 
     /// The items of that store that the request's answer may show; of a value: all or none.
     let readableItems: ItemMask
+    /// The caller of dispatches to the request's session.
+    let sender: DispatchSender
 
     init(
         _ identity: Identity,
@@ -70,6 +72,12 @@ final class CallerPermit: Sendable {
     ) {
         (self.identity, self.access) = (identity, access)
         (self.items, self.readableItems) = (items, readableItems)
+        sender = DispatchSender(
+            identity.caller,
+            events: access.events,
+            reads: access.allows(.read) ? access.reads : .none,
+            mayCreate: access.allows(.create)
+        )
     }
 }
 
@@ -82,6 +90,18 @@ extension Permit {
         _ route: Route,
         _ method: HTTPMethod,
         in context: ServerContext
+    ) throws(Problem) -> Permit {
+        try decide(identity, route, method) { CallerPermit(identity, access: context.access(of: identity, to: $0)) }
+    }
+
+    /// Decides about a request; `session` returns the caller's permissions in a session, of which it may keep some.
+    ///
+    /// - Throws: 401 for an anonymous caller without the permission, 403 for any other.
+    static func decide(
+        _ identity: Identity,
+        _ route: Route,
+        _ method: HTTPMethod,
+        session: (SessionKey) -> CallerPermit
     ) throws(Problem) -> Permit {
         let requirement = route.resource.requirement(for: method)
         let grants = identity.grants
@@ -109,11 +129,11 @@ extension Permit {
             return .limited(CallerPermit(identity))
         case .session(let actions):
             guard let key = route.sessionKey else { throw .denied(identity.caller, Need(actions[0], route)) }
-            let access = context.access(of: identity, to: key)
-            guard actions.contains(where: access.actions.contains) else {
+            let permit = session(key)
+            guard actions.contains(where: permit.access.allows) else {
                 throw .denied(identity.caller, Need(actions[0], route))
             }
-            return .limited(CallerPermit(identity, access: access))
+            return .limited(permit)
         case .store(let action):
             guard let shared = route.sharedName, let items = grants.store(shared.name, of: app, for: action) else {
                 throw .denied(identity.caller, Need(action, route))
@@ -134,7 +154,7 @@ extension Permit {
     /// - Throws: 401 or 403, as `decide` does.
     func check(_ action: Access.Action, on key: SessionKey, in context: ServerContext) throws(Problem) {
         guard case .limited(let permit) = self else { return }
-        guard context.access(of: permit.identity, to: key).actions.contains(action) else {
+        guard context.access(of: permit.identity, to: key).allows(action) else {
             throw .denied(permit.identity.caller, Need(action, app: key.app, session: key.id))
         }
     }

@@ -88,7 +88,7 @@ final class Admission {
         var cause = RequestRefusalReason.route
         do throws(Problem) {
             let route = if let events { events } else { try Route(segments: segments) }
-            let permit = try permit(identity, route, request.method)
+            let permit = try permit(identity, route, request.method, on: connection)
             let methods = context.methods(of: route)
             cause = .method
             guard methods.has(request.method) else {
@@ -119,12 +119,16 @@ final class Admission {
     /// Decides again about a request whose body came after a revocation or a reload.
     ///
     /// - Throws: 401 for a credential that is not valid any more, 403 for a permission that is gone.
-    func confirm(_ admitted: inout AdmittedRequest, _ method: HTTPMethod) throws(Problem) {
+    func confirm(
+        _ admitted: inout AdmittedRequest,
+        _ method: HTTPMethod,
+        on connection: ClientConnection
+    ) throws(Problem) {
         guard let callers, callers.presentGeneration != admitted.generation,
             let identity = admitted.permit.identity
         else { return }
         admitted.generation = callers.presentGeneration
-        admitted.permit = try permit(try core.identify(again: identity), admitted.route, method)
+        admitted.permit = try permit(try core.identify(again: identity), admitted.route, method, on: connection)
     }
 
     /// Counts the bytes of a request's body.
@@ -315,10 +319,15 @@ final class Admission {
         return ticket
     }
 
-    private func permit(_ identity: Identity?, _ route: Route, _ method: HTTPMethod) throws(Problem) -> Permit {
-        guard let identity else { return .everything }
+    private func permit(
+        _ identity: Identity?,
+        _ route: Route,
+        _ method: HTTPMethod,
+        on connection: ClientConnection
+    ) throws(Problem) -> Permit {
+        guard let identity, let callers else { return .everything }
         do throws(Problem) {
-            return try Permit.decide(identity, route, method, in: context)
+            return try Permit.decide(identity, route, method) { callers.permit(of: identity, to: $0, on: connection) }
         } catch {
             core.counters.authenticated(error.status == 403 ? .denied : .missing)
             throw error

@@ -222,7 +222,7 @@ final class ConnectionDriver {
         guard var admitted = bodies.end(connection.id) else { return }
         connection.resume()
         do throws(Problem) {
-            try admission.confirm(&admitted, request.method)
+            try admission.confirm(&admitted, request.method, on: connection)
             if admitted.hasUncountedBody {
                 try admission.charge(bytes: request.body.count, of: request, admitted.permit, on: connection)
             }

@@ -94,10 +94,11 @@ struct StreamsEndpoint {
             interval: topic.interval,
             isRepathed: true
         )
-        // The stream's own caller gets the events, also if an operator sets the paths.
+        // The stream's own caller gets the events, also if an operator sets the paths. A reload may have come since the
+        // stream was decided.
         let credential = connection.stream?.facts.credential
-        let owner = credential.map { credential in
-            let identity = credential.identity
+        let owner = try credential.map { credential throws(Problem) in
+            let identity = try server.core.identify(again: credential.identity)
             return Permit.limited(CallerPermit(identity, access: server.context.access(of: identity, to: key)))
         }
         let (new, isMasked) = try (owner ?? .everything).topic(

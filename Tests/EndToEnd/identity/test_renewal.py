@@ -228,6 +228,25 @@ def test_a_cursor_of_other_permissions_begins_with_a_reset(server, issuer):
     assert first("owner", whole)[:2] == ("change", None)
 
 
+def test_after_a_reload_other_paths_need_the_new_permission(tmp_path):
+    issuer, policy = Issuer(tmp_path), tmp_path / "policy.json"
+    policy.write_text(json.dumps(POLICY))
+    with Server(None, arguments=["--jwt-key-file", issuer.file, "--policy", policy, "--workers", 2]) as server:
+        dispatch(server, issuer, {"add": {"id": "a", "title": "one"}})
+        stream = Stream(server, issuer, "owner")
+        assert stream.event()[0] == "snapshot"
+        bearer = issuer.bearer("u", "owner")
+        policy.write_text(json.dumps({"roles": POLICY["roles"] | {"owner": POLICY["roles"]["titles"]}}))
+        server.process.send_signal(signal.SIGHUP)
+        end = time.monotonic() + 10
+        while server.request("GET", S + "/state/p/filter", headers=bearer).status != 403:
+            assert time.monotonic() < end, server.log_text()
+        # The streams are decided again within a second. This request may come before that.
+        answer = server.request("PATCH", f"/v1/streams/{stream.name}", {"paths": ["/p/filter"]}, bearer)
+        assert answer.status == 403, answer.body
+        stream.close()
+
+
 def test_after_a_reload_open_streams_are_decided_again(tmp_path):
     issuer, policy = Issuer(tmp_path), tmp_path / "policy.json"
 
