@@ -84,14 +84,17 @@ package struct Authenticator: Sendable {
             try APIKey.isBeginning(of: credential)
             ? apiKeys.verify(credential, at: now) : tokens.verify(credential, at: now)
         guard !isRevoked(principal) else { throw .revoked }
-        let caller = Caller(
+        return identity(of: principal, caller(of: principal))
+    }
+
+    private func caller(of principal: Principal) -> Caller {
+        Caller(
             subject: principal.subject,
             issuer: principal.issuer,
             me: pseudonyms.name(issuer: principal.issuer, subject: principal.subject),
             roles: principal.roles,
             claims: principal.claims
         )
-        return identity(of: principal, caller)
     }
 
     private func identity(of principal: Principal, _ caller: Caller) -> Identity {
@@ -111,7 +114,8 @@ package struct Authenticator: Sendable {
         }
         guard verifier(of: principal) == identity.verifier else { return nil }
         guard case .apiKey(let id) = principal.credential else { return self.identity(of: principal, identity.caller) }
-        return apiKeys.principal(id: id).map { self.identity(of: $0, identity.caller) }
+        // The entry of the key may have another name, which `${claim.name}` stands for.
+        return apiKeys.principal(id: id).map { self.identity(of: $0, caller(of: $0)) }
     }
 
     private func verifier(of principal: Principal) -> KeyFingerprint? {

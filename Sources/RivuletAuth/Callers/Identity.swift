@@ -50,4 +50,13 @@ package final class Identity: Sendable {
     package func isExpired(at now: Int) -> Bool {
         principal?.isExpired(at: now, leewaySeconds: TokenVerifier.leewaySeconds) == true
     }
+
+    /// Returns the error of a credential that has expired; nil for one that is valid.
+    package func expiry(at now: Int) -> CredentialError? {
+        guard isExpired(at: now), let principal else { return nil }
+        return switch principal.credential {
+        case .token: .expired(secondsAgo: now - (principal.expires ?? now))
+        case .apiKey(let id): .apiKeyExpired(id)
+        }
+    }
 }

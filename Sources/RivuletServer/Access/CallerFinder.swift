@@ -254,7 +254,9 @@ struct CallerGeneration: Equatable, Sendable {
 }
 
 /// The last header of a connection with a valid credential, and its caller.
-private struct CredentialMemo {
+///
+/// It is an object, because each request takes it out of the table.
+private final class CredentialMemo {
     /// The most bytes of a header that is kept; a longer one is found by its hash.
     static let bytesMax = 1_024
     /// The most bytes of an identity's own grants that is kept, because this table does not count its memory.
@@ -277,7 +279,7 @@ private struct CredentialMemo {
         (self.header, self.identity) = (Array(header), identity)
     }
 
-    mutating func keep(_ permit: CallerPermit, to key: SessionKey) {
+    func keep(_ permit: CallerPermit, to key: SessionKey) {
         guard permit.access.bytes <= Self.accessBytesMax else { return }
         (self.permit, self.key) = (permit, key)
     }

@@ -127,11 +127,11 @@ extension Permit {
         case .app(let action), .sessions(let action):
             guard grants.allows(action, app: app) else { throw .denied(identity.caller, Need(action, route)) }
             return .limited(CallerPermit(identity))
-        case .session(let actions):
-            guard let key = route.sessionKey else { throw .denied(identity.caller, Need(actions[0], route)) }
+        case .session(let action, let other):
+            guard let key = route.sessionKey else { throw .denied(identity.caller, Need(action, route)) }
             let permit = session(key)
-            guard actions.contains(where: permit.access.allows) else {
-                throw .denied(identity.caller, Need(actions[0], route))
+            guard permit.access.allows(action) || other.map(permit.access.allows) == true else {
+                throw .denied(identity.caller, Need(action, route))
             }
             return .limited(permit)
         case .store(let action):

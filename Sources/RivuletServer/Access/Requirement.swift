@@ -15,8 +15,8 @@ enum Requirement: Hashable, Sendable {
     case operation
     /// The stream's own caller, or the action `operate`; decided where the stream is found.
     case stream
-    /// One of the actions, on the session.
-    case session([Access.Action])
+    /// The action on the session, or the other one; no array, because each request would allocate it.
+    case session(Access.Action, or: Access.Action? = nil)
     /// The action, on at least one session of the app; its ids are decided by the endpoint.
     case sessions(Access.Action)
     /// The action `list`, or any credential for a list of the caller's own sessions; the endpoint decides.
@@ -44,13 +44,13 @@ extension Resource {
         case .metrics, .streams, .revocations, .revocation: .operation
         case .stream: .stream
         case .sessions: isReading ? .list : .sessions(.create)
-        case .session: .session([isReading ? .read : method == .delete ? .delete : .create])
+        case .session: .session(isReading ? .read : method == .delete ? .delete : .create)
         // A past state needs `history`, which the endpoint checks.
-        case .state: .session(isReading ? [.read, .history] : [.dispatch])
-        case .events: .session([isReading ? .history : .dispatch])
-        case .changes, .views, .view, .viewChanges: .session([.read])
-        case .reset, .restore: .session([.restore])
-        case .fork: .session([.fork])
+        case .state: isReading ? .session(.read, or: .history) : .session(.dispatch)
+        case .events: .session(isReading ? .history : .dispatch)
+        case .changes, .views, .view, .viewChanges: .session(.read)
+        case .reset, .restore: .session(.restore)
+        case .fork: .session(.fork)
         case .store, .item: .store(isReading ? .read : .write)
         case .operations: .store(.write)
         case .storeEvents: .store(.read)

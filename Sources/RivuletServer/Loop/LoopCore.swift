@@ -2,6 +2,7 @@ import RivuletAuth
 import RivuletEngine
 import RivuletEventLoop
 import RivuletSessions
+import RivuletStores
 
 /// The values that all parts of one loop share: its number, thread, transport, peers, counters and log.
 final class LoopCore {
@@ -52,14 +53,18 @@ final class LoopCore {
 
     /// Returns a caller that was found earlier under the present keys and rules, which may be others by now.
     ///
-    /// - Throws: 401 for a credential that was revoked, or that the present keys have not verified.
+    /// - Throws: 401 for a credential that was revoked or has expired, or that the present keys have not verified.
     func identify(again identity: Identity) throws(Problem) -> Identity {
         guard !context.isRevoked(identity) else { throw refuse(.revoked) }
-        guard let authentication = context.authentication, !authentication.hasMade(identity) else { return identity }
-        guard let again = authentication.snapshot.authenticator.identify(again: identity) else {
-            throw refuse(.keysReplaced)
+        var present = identity
+        if let authentication = context.authentication, !authentication.hasMade(identity) {
+            guard let again = authentication.snapshot.authenticator.identify(again: identity) else {
+                throw refuse(.keysReplaced)
+            }
+            present = again
         }
-        return again
+        if let error = present.expiry(at: Int(WallClock.milliseconds() / 1_000)) { throw refuse(error) }
+        return present
     }
 
     /// Begins to drain; false if it has begun already.

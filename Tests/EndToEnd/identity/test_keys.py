@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from harness import PATIENCE, Server, binary, environment, run
+from harness import PATIENCE, LateBody, Server, binary, environment, run
 
 GRANT = {"actions": ["read", "dispatch", "create"], "app": "counter", "sessions": ["home"]}
 KEY = re.compile(r"rvk_([a-z0-9]{8})_[A-Za-z0-9_-]{43}_[0-9a-f]{8}\n")
@@ -194,3 +194,30 @@ def test_a_key_that_cannot_be_printed_is_named(keys, grants):
         )
     [line] = listed(keys)
     assert outcome.returncode == 1 and f"rivulet keys remove {line[0]}" in outcome.stderr
+
+
+def test_a_reload_applies_the_entry_of_a_key_to_bodies_that_come_late(keys, tmp_path):
+    grants, policy = tmp_path / "grants.json", tmp_path / "policy.json"
+    grants.write_text(json.dumps([{**GRANT, "sessions": ["${claim.name}"]}]))
+    policy.write_text("{}")
+    bearer = {"Authorization": "Bearer " + add(keys, grants, "--name", "red")}
+    with Server(None, arguments=["--api-keys", keys, "--policy", policy]) as server:
+
+        def late(session):
+            return LateBody(server, "POST", f"/v1/apps/counter/sessions/{session}/events", "increment", bearer)
+
+        def reload(change, session, status):
+            document = json.loads(keys.read_text())
+            document["keys"][0] |= change
+            keys.write_text(json.dumps(document))
+            server.process.send_signal(signal.SIGHUP)
+            end = time.monotonic() + PATIENCE
+            while server.request("POST", f"/v1/apps/counter/sessions/{session}/events", "increment", bearer).status != status:
+                assert time.monotonic() < end, server.log_text()
+
+        with late("red") as renamed:
+            reload({"name": "blue"}, "blue", 200)
+            assert renamed.finish().status == 403
+        with late("blue") as expired:
+            reload({"expires": "2020-01-01T00:00:00Z"}, "blue", 401)
+            assert expired.finish().status == 401
