@@ -1,7 +1,5 @@
 // This file owns the operations that copy or compare many bytes of a span at once.
 
-internal import Glibc
-
 extension [UInt8] {
     /// Makes a copy of `span`.
     package init(copying span: Span<UInt8>) {
@@ -38,14 +36,24 @@ extension OutputSpan<UInt8> {
 }
 
 extension Span<UInt8> {
-    /// Returns true if another span has the same bytes.
+    /// Returns true if another span has the same bytes; compares eight at once.
     func hasBytes(of other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         return unsafe withUnsafeBytes { mine in
             unsafe other.withUnsafeBytes { theirs in
-                guard let mine = mine.baseAddress, let theirs = theirs.baseAddress else { return true }
-                // SAFETY: both spans have `count` bytes.
-                return unsafe memcmp(mine, theirs, count) == 0
+                var index = 0
+                while index + 8 <= mine.count {
+                    let word = unsafe mine.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                    guard unsafe theirs.loadUnaligned(fromByteOffset: index, as: UInt64.self) == word else {
+                        return false
+                    }
+                    index += 8
+                }
+                while index < mine.count {
+                    guard unsafe mine[index] == theirs[index] else { return false }
+                    index += 1
+                }
+                return true
             }
         }
     }
