@@ -25,6 +25,8 @@ struct NotesAppTests {
 
     @Test func `a published draft is stored as a note, and then discarded`() async throws {
         let store = TestStore(try app(on: storage))
+        // The other tests may take all threads for longer than a second.
+        store.patience = .seconds(30)
         await store.send(.saveDraft(id: "a", text: "Milk")) { $0.p.drafts.append(draft("a", "Milk")) }
         await store.send(.saveDraft(id: "a", text: "Bread")) { $0.p.drafts[id: "a"]?.text = "Bread" }
         await store.send(.select("a")) { $0.p.selected = "a" }
