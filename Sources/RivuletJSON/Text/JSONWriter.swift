@@ -216,12 +216,14 @@ public struct JSONWriter: Sendable {
             unsafe end += count
             var digit = unsafe end
             var rest = magnitude
-            repeat {
+            while rest >= 10 {
                 let tenth = rest / 10
                 unsafe digit -= 1
                 unsafe digit.initialize(to: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest &- tenth &* 10))
                 rest = tenth
-            } while rest > 0
+            }
+            unsafe digit -= 1
+            unsafe digit.initialize(to: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest))
         }
         needsComma = true
     }
@@ -231,8 +233,11 @@ public struct JSONWriter: Sendable {
 
     @inline(__always)
     private static func digitCount(of magnitude: UInt64) -> Int {
-        var count = 1
-        var bound: UInt64 = 10
+        // Most numbers are small.
+        if magnitude < 10 { return 1 }
+        if magnitude < 100 { return 2 }
+        var count = 3
+        var bound: UInt64 = 1_000
         while magnitude >= bound, count < digitsMax {
             count &+= 1
             bound &*= 10
