@@ -38,6 +38,8 @@ final class RevocationList: Sendable {
         var underWay = 0
         /// The latest changes, the newest last.
         var changes: Deque<Change> = []
+        /// The time of the latest id, in milliseconds since 1970.
+        var latestID: Int64 = 0
     }
 
     private let storage: any ItemStorage
@@ -94,7 +96,7 @@ final class RevocationList: Sendable {
     ) {
         let record = Revocations.record(
             revocation,
-            id: Self.makeID(),
+            id: makeID(),
             at: now,
             lifetimeSecondsMax: lifetimeSecondsMax
         )
@@ -145,9 +147,14 @@ final class RevocationList: Sendable {
         }
     }
 
-    /// An id that is greater than that of an earlier millisecond, and is not guessed by chance.
-    private static func makeID() -> String {
-        let time = String(WallClock.milliseconds(), radix: 36)
+    /// An id that is greater than the earlier ones, and is not guessed by chance.
+    private func makeID() -> String {
+        let now = WallClock.milliseconds()
+        let milliseconds = content.withLock { content in
+            content.latestID = max(content.latestID + 1, now)
+            return content.latestID
+        }
+        let time = String(milliseconds, radix: 36)
         return String(repeating: "0", count: max(9 - time.count, 0)) + time + RandomToken.make(count: 5)
     }
 
