@@ -191,11 +191,8 @@ final class RevocationList: Sendable {
     }
 
     private func read() throws(ServerError) -> StoredCollection {
-        let answer = BlockingPromise<Result<StoredCollection, ItemStorageError>>()
         do throws(ItemStorageError) {
-            try storage.open()
-            storage.items(of: Self.collection) { answer.give($0) }
-            return try answer.take().get()
+            return try storage.readAtStart(Self.collection)
         } catch {
             throw ServerError("the revocations cannot be read, so revoked credentials would be accepted: \(error)")
         }

@@ -80,11 +80,8 @@ struct CallerNames {
     }
 
     private func read() throws(ServerError) -> StoredCollection {
-        let answer = BlockingPromise<Result<StoredCollection, ItemStorageError>>()
         do throws(ItemStorageError) {
-            try storage.open()
-            storage.items(of: Self.collection) { answer.give($0) }
-            return try answer.take().get()
+            return try storage.readAtStart(Self.collection)
         } catch {
             throw ServerError("the secret of the names of callers cannot be read: \(error)")
         }
