@@ -132,8 +132,39 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "RivuletCluster",
+            dependencies: [
+                "RivuletBase",
+                "RivuletEngine",
+                "RivuletJSON",
+                "RivuletSessions",
+                "RivuletStores",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "RivuletNATS",
+            dependencies: [
+                "RivuletBase",
+                "RivuletCluster",
+                "RivuletEngine",
+                "RivuletEventLoop",
+                "RivuletJSON",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "RivuletSQLite",
-            dependencies: ["CPageChecksums", "CSQLite", "CZlib", "RivuletBase", "RivuletSessions", "RivuletStores"],
+            dependencies: [
+                "CPageChecksums", "CSQLite", "CZlib", "RivuletBase", "RivuletCluster", "RivuletSessions",
+                "RivuletStores",
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -148,6 +179,7 @@ let package = Package(
                 "RivuletAccess",
                 "RivuletAuth",
                 "RivuletBase",
+                "RivuletCluster",
                 "RivuletEngine",
                 "RivuletEventLoop",
                 "RivuletHTTP",
@@ -169,10 +201,13 @@ let package = Package(
             dependencies: [
                 "RivuletAccess",
                 "RivuletBase",
+                "RivuletCluster",
                 "RivuletEngine",
+                "RivuletEventLoop",
                 "RivuletInProcess",
                 "RivuletJSON",
                 "RivuletMetrics",
+                "RivuletNATS",
                 "RivuletObjects",
                 "RivuletObservation",
                 "RivuletSQLite",
@@ -202,8 +237,11 @@ let package = Package(
                 "RivuletAccess",
                 "RivuletAuth",
                 "RivuletBase",
+                "RivuletCluster",
+                "RivuletEventLoop",
                 "RivuletExamples",
                 "RivuletJSON",
+                "RivuletNATS",
                 "RivuletServer",
                 "RivuletStores",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -309,6 +347,23 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(name: "DependencyTests", swiftSettings: settings),
+        .testTarget(
+            name: "RivuletClusterTests",
+            dependencies: [
+                "ItemStorageConformance", "RivuletBase", "RivuletCluster", "RivuletSessions", "RivuletStores",
+                "SeededRandom", "StorageConformance",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RivuletNATSTests",
+            dependencies: [
+                "RivuletCluster", "RivuletEventLoop", "RivuletNATS", "SeededRandom",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "RivuletExamplesTests",
             dependencies: ["Rivulet", "RivuletExamples", "RivuletTesting"],

@@ -27,16 +27,18 @@ import Testing
             "RivuletAccess", "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletSchema",
             "RivuletStores",
         ],
+        "RivuletCluster": ["RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletSessions", "RivuletStores"],
+        "RivuletNATS": ["RivuletBase", "RivuletCluster", "RivuletEngine", "RivuletEventLoop", "RivuletJSON"],
         "RivuletSQLite": [
-            "CPageChecksums", "CSQLite", "CZlib", "RivuletBase", "RivuletSessions", "RivuletStores",
+            "CPageChecksums", "CSQLite", "CZlib", "RivuletBase", "RivuletCluster", "RivuletSessions", "RivuletStores",
         ],
         "RivuletServer": [
-            "CZlib", "RivuletAccess", "RivuletAuth", "RivuletBase", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP",
+            "CZlib", "RivuletAccess", "RivuletAuth", "RivuletBase", "RivuletCluster", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP",
             "RivuletJSON", "RivuletMetrics", "RivuletObservation", "RivuletSchema", "RivuletSessions", "RivuletStores",
         ],
         "Rivulet": [
-            "RivuletAccess", "RivuletBase", "RivuletEngine", "RivuletInProcess", "RivuletJSON", "RivuletMetrics",
-            "RivuletObjects",
+            "RivuletAccess", "RivuletBase", "RivuletCluster", "RivuletEngine", "RivuletEventLoop", "RivuletInProcess",
+            "RivuletJSON", "RivuletMetrics", "RivuletNATS", "RivuletObjects",
             "RivuletObservation", "RivuletSQLite", "RivuletSchema", "RivuletServer", "RivuletSessions", "RivuletStores",
         ],
         "RivuletTestClock": ["RivuletEngine"],
@@ -46,8 +48,8 @@ import Testing
         ],
         "RivuletExamples": ["Rivulet"],
         "RivuletCLI": [
-            "CProcessArguments", "Rivulet", "RivuletAccess", "RivuletAuth", "RivuletBase", "RivuletExamples",
-            "RivuletJSON", "RivuletServer", "RivuletStores",
+            "CProcessArguments", "Rivulet", "RivuletAccess", "RivuletAuth", "RivuletBase", "RivuletCluster",
+            "RivuletEventLoop", "RivuletExamples", "RivuletJSON", "RivuletNATS", "RivuletServer", "RivuletStores",
         ],
         "RivuletMain": ["RivuletCLI"],
     ]
