@@ -33,8 +33,9 @@ import Testing
             "CPageChecksums", "CSQLite", "CZlib", "RivuletBase", "RivuletCluster", "RivuletSessions", "RivuletStores",
         ],
         "RivuletServer": [
-            "CZlib", "RivuletAccess", "RivuletAuth", "RivuletBase", "RivuletCluster", "RivuletEngine", "RivuletEventLoop", "RivuletHTTP",
-            "RivuletJSON", "RivuletMetrics", "RivuletObservation", "RivuletSchema", "RivuletSessions", "RivuletStores",
+            "CZlib", "RivuletAccess", "RivuletAuth", "RivuletBase", "RivuletCluster", "RivuletEngine",
+            "RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletMetrics", "RivuletObservation", "RivuletSchema",
+            "RivuletSessions", "RivuletStores",
         ],
         "Rivulet": [
             "RivuletAccess", "RivuletBase", "RivuletCluster", "RivuletEngine", "RivuletEventLoop", "RivuletInProcess",
