@@ -48,7 +48,7 @@ package struct HTTPHeaders: Sendable {
         var isFound = false
         let count = name.utf8.count
         for line in lines where Int(line.nameCount) == count && isLine(line, called: name) {
-            guard !isFound, block.span.extracting(line.value).hasBytes(of: value.span) else { return false }
+            guard !isFound, block.span.extracting(line.value).hasManyBytes(of: value.span) else { return false }
             isFound = true
         }
         return isFound

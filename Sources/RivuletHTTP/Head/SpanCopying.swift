@@ -58,6 +58,26 @@ extension Span<UInt8> {
         }
     }
 
+    /// Returns true if another span has the same bytes; compares 32 at once, for long values.
+    ///
+    /// It is not part of `hasBytes`, which is inlined where short texts are compared.
+    func hasManyBytes(of other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        let end = count & ~31
+        return unsafe withUnsafeBytes { mine in
+            unsafe other.withUnsafeBytes { theirs in
+                var differences = SIMD4<UInt64>()
+                var index = 0
+                while index < end {
+                    let words = unsafe mine.loadUnaligned(fromByteOffset: index, as: SIMD4<UInt64>.self)
+                    differences |= words ^ (unsafe theirs.loadUnaligned(fromByteOffset: index, as: SIMD4<UInt64>.self))
+                    index += 32
+                }
+                return differences == SIMD4<UInt64>()
+            }
+        } && extracting(end...).hasBytes(of: other.extracting(end...))
+    }
+
     /// True if any byte is an ASCII control character other than DEL; checks eight at once.
     var hasControl: Bool {
         var index = 0

@@ -18,7 +18,15 @@ final class CallerFinder {
     private(set) var generation: CallerGeneration
     private var cache = PrincipalCache()
     /// The last credentials, by the slots of their connections.
-    private var memos: [CredentialMemo?] = Array(repeating: nil, count: memosMax)
+    private var memos: [CredentialMemo?] {
+        _read { yield unsafe storedMemos }
+        _modify { yield unsafe &storedMemos }
+    }
+    // SAFETY: one loop has the finder, and no access to the table calls code that has the finder, so accesses never
+    // overlap. Each request of a caller uses the table; a check would cost as much as the comparison of the header.
+    @exclusivity(unchecked) private var storedMemos: [CredentialMemo?] = Array(repeating: nil, count: memosMax)
+    /// The permission that a dispatch needs; nil if it needs more than an action on its session.
+    private let dispatching: Access.Action?
 
     /// The most credentials that a loop keeps by slots.
     private static let memosMax = 1_024
@@ -31,6 +39,8 @@ final class CallerFinder {
         self.core = core
         self.authentication = authentication
         self.revocations = revocations
+        dispatching =
+            if case .session(let action, or: nil) = Resource.events.requirement(for: .post) { action } else { nil }
         let snapshot = authentication.snapshot
         authenticator = snapshot.authenticator
         generation = CallerGeneration(keys: snapshot.generation, revocations: revocations.generation)
@@ -90,6 +100,24 @@ final class CallerFinder {
     }
 
     private var context: ServerContext { core.context }
+
+    /// Returns the permissions of a dispatch whose connection has sent the same credential before, in the same session.
+    ///
+    /// Nil for any other request, and for one that is refused: `caller` and `Permit.decide` decide about it, with the
+    /// same result. Most dispatches repeat the last one, so this is their whole cost of a credential.
+    func repeatedPermit(
+        of request: borrowing HTTPRequest,
+        to key: borrowing SessionKey,
+        on connection: ClientConnection
+    ) -> CallerPermit? {
+        refresh()
+        guard request.method == .post, let action = dispatching,
+            let memo = memos[Int(connection.id.slot) % Self.memosMax], let permit = memo.permit(of: request, to: key),
+            permit.access.allows(action), !permit.identity.isExpired(at: Self.now)
+        else { return nil }
+        didVerify(on: connection)
+        return permit
+    }
 
     /// Returns the permissions of a caller in a session.
     ///
@@ -284,8 +312,14 @@ private final class CredentialMemo {
         (self.permit, self.key) = (permit, key)
     }
 
+    /// The permissions of a request with this header, in the session of the last request; nil for another one.
+    func permit(of request: borrowing HTTPRequest, to key: borrowing SessionKey) -> CallerPermit? {
+        guard let permit, let last = self.key, last.id == key.id, last.app == key.app, isOf(request) else { return nil }
+        return permit
+    }
+
     /// True if the request has this header once, and none else of its name; no query with a credential is looked for.
-    func isOf(_ request: HTTPRequest) -> Bool {
+    func isOf(_ request: borrowing HTTPRequest) -> Bool {
         request.query == nil && request.headers.isOnly("authorization", header)
     }
 }

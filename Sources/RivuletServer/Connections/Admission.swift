@@ -74,7 +74,11 @@ final class Admission {
         var segments: [String] = []
         // This is a pattern, because `== nil` copies the route.
         if case .none = events { segments = request.pathSegments }
-        var identity = try identity(of: request, segments, callers, on: connection)
+        let repeated = repeatedPermit(of: request, events, on: connection)
+        var identity =
+            if let repeated { repeated.identity as Identity? } else {
+                try identity(of: request, segments, callers, on: connection)
+            }
         if let limiter = core.limiter, Self.isCounted(segments) {
             try limiter.chargeRequest(
                 of: identity,
@@ -88,7 +92,10 @@ final class Admission {
         var cause = RequestRefusalReason.route
         do throws(Problem) {
             let route = if let events { events } else { try Route(segments: segments) }
-            let permit = try permit(identity, route, request.method, on: connection)
+            let permit: Permit =
+                if let repeated { .limited(repeated) } else {
+                    try permit(identity, route, request.method, on: connection)
+                }
             let methods = context.methods(of: route)
             cause = .method
             guard methods.has(request.method) else {
@@ -114,6 +121,16 @@ final class Admission {
             core.counters.requestRefused(cause)
             throw error
         }
+    }
+
+    /// The permissions of a dispatch that repeats its connection's last credential and session; nil for another request.
+    private func repeatedPermit(
+        of request: borrowing HTTPRequest,
+        _ events: Route?,
+        on connection: ClientConnection
+    ) -> CallerPermit? {
+        guard let callers, case .events(let key)? = events else { return nil }
+        return callers.repeatedPermit(of: request, to: key, on: connection)
     }
 
     /// Decides again about a request whose body came after a revocation or a reload.

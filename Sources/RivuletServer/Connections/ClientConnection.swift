@@ -31,7 +31,13 @@ final class ClientConnection {
     /// The connection's entry in the timer wheel.
     private var timer: TimerID?
     /// The number of its answers that were 401 since its last valid credential.
-    private var unauthorizedCount: UInt8 = 0
+    private var unauthorizedCount: UInt8 {
+        _read { yield unsafe storedUnauthorizedCount }
+        _modify { yield unsafe &storedUnauthorizedCount }
+    }
+    // SAFETY: one loop has the connection, and no use calls other code, so accesses never overlap. Each request of a
+    // caller resets the count.
+    @exclusivity(unchecked) private var storedUnauthorizedCount: UInt8 = 0
     /// The request that is being answered.
     private(set) var request: RequestTraits?
     /// The time of the current deadline, in milliseconds of the loop's clock; 0 for none.

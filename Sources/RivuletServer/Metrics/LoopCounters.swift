@@ -30,7 +30,13 @@ final class LoopCounters {
     private(set) var requests = Tally<LabelPair<MethodLabel, StatusClass>>()
     private(set) var problems = Tally<ProblemStatus>()
     private(set) var requestsRefused = Tally<RequestRefusalReason>()
-    private(set) var authentications = Tally<AuthenticationResult>()
+    private(set) var authentications: Tally<AuthenticationResult> {
+        _read { yield unsafe storedAuthentications }
+        _modify { yield unsafe &storedAuthentications }
+    }
+    // SAFETY: one loop has the counters, and no access calls other code, so accesses never overlap. Each request of a
+    // caller counts its credential.
+    @exclusivity(unchecked) private var storedAuthentications = Tally<AuthenticationResult>()
     private(set) var rateLimits = Tally<LimitClass>()
     /// The counts of dispatches, by the index of the app.
     private(set) var dispatches: [Tally<Dispatch>]

@@ -11,14 +11,17 @@ package final class DispatchSender: Sendable {
     package let reads: PathMask
     /// True if the caller's event may create the session.
     package let mayCreate: Bool
+    /// The caller as the log names it, for entries without a command id; nil if the caller gave no credential.
+    let entrySender: EntrySender?
 
     package init(_ caller: Caller, events: NameSet, reads: PathMask, mayCreate: Bool) {
         (self.caller, self.events, self.reads, self.mayCreate) = (caller, events, reads, mayCreate)
+        entrySender = caller.owner.map { EntrySender(commandID: nil, by: $0) }
     }
 
     /// The name of the caller in the log, and as the owner of a session that it creates; nil if the caller gave no
     /// credential.
-    var name: String? { caller.owner }
+    var name: String? { entrySender?.by }
 
     /// The mask of the answers; nil if they show the whole state.
     var mask: PathMask? { reads.isAll ? nil : reads }

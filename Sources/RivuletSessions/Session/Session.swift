@@ -461,11 +461,16 @@ package final class Session {
             case .events(let events): state.logJSON(of: events)
             case .replacement(let replacement): replacement.event.json
             }
+        let sender =
+            if let commandID = dispatch.recorder?.commandID {
+                EntrySender(commandID: commandID, by: dispatch.sender?.name)
+            } else {
+                dispatch.sender?.entrySender
+            }
         let entry = LogEntry(
             version: version,
             time: environment.wallClock(),
-            commandID: dispatch.recorder?.commandID,
-            by: dispatch.sender?.name,
+            sender: sender,
             event: event,
             changes: changes.logJSON
         )

@@ -7,27 +7,11 @@ public struct LogEntry: Hashable, Sendable {
     /// The command id and the caller; nil if the entry has neither.
     ///
     /// They are in one object, because entries are copied often, and most entries have neither.
-    private let sender: Sender?
+    private let sender: EntrySender?
     /// The event as UTF-8 JSON.
     public let event: [UInt8]
     /// The net changes as a UTF-8 JSON array.
     public let changes: [UInt8]
-
-    private final class Sender: Hashable, Sendable {
-        let commandID: String?
-        let by: String?
-
-        init(commandID: String?, by: String?) { (self.commandID, self.by) = (commandID, by) }
-
-        static func == (one: Sender, other: Sender) -> Bool {
-            one.commandID == other.commandID && one.by == other.by
-        }
-
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(commandID)
-            hasher.combine(by)
-        }
-    }
 
     /// Describes one version.
     public init(
@@ -41,9 +25,14 @@ public struct LogEntry: Hashable, Sendable {
         self.version = version
         self.time = time
         // An initializer that fails would allocate the object first.
-        sender = commandID == nil && by == nil ? nil : Sender(commandID: commandID, by: by)
+        sender = commandID == nil && by == nil ? nil : EntrySender(commandID: commandID, by: by)
         self.event = event
         self.changes = changes
+    }
+
+    /// Describes one version; several entries may share one `sender`.
+    package init(version: UInt64, time: Int64, sender: EntrySender?, event: [UInt8], changes: [UInt8]) {
+        (self.version, self.time, self.sender, self.event, self.changes) = (version, time, sender, event, changes)
     }
 
     /// The client's idempotency key, if it sent one.
@@ -57,10 +46,28 @@ public struct LogEntry: Hashable, Sendable {
     public var by: String? { sender?.by }
 
     /// The bytes that `StorageCapabilities.entryBytesMax` limits: event, changes, command id and caller.
-    public var byteCount: Int { event.count + changes.count + (sender.map(Self.byteCount) ?? 0) }
+    public var byteCount: Int { event.count + changes.count + (sender?.byteCount ?? 0) }
+}
 
-    private static func byteCount(of sender: Sender) -> Int {
-        (sender.commandID?.utf8.count ?? 0) + (sender.by?.utf8.count ?? 0)
+/// The command id and the caller of entries.
+package final class EntrySender: Hashable, Sendable {
+    let commandID: String?
+    let by: String?
+    /// The bytes of both.
+    let byteCount: Int
+
+    package init(commandID: String?, by: String?) {
+        (self.commandID, self.by) = (commandID, by)
+        byteCount = (commandID?.utf8.count ?? 0) + (by?.utf8.count ?? 0)
+    }
+
+    package static func == (one: EntrySender, other: EntrySender) -> Bool {
+        one === other || (one.commandID == other.commandID && one.by == other.by)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(commandID)
+        hasher.combine(by)
     }
 }
 
