@@ -9,12 +9,14 @@ package struct Frame: Hashable, Sendable {
     package var term: UInt64
     /// A number that differs for each attempt to write a frame, so that the writer knows its own.
     package var nonce: UInt64
-    /// True if the next frame continues this one's last operation, which is then incomplete.
-    package var isContinued: Bool
     package var operations: [Operation]
+    /// A part of an operation that is too large for one frame; nil in a frame of whole operations.
+    package var part: OperationPart?
 
     /// The number of the frame in its partition, from 1.
     package var number: UInt64 { previous.number + 1 }
+    /// True if the operation of this frame's part is incomplete, and a later frame continues it.
+    package var isContinued: Bool { part.map { !$0.isLast } ?? false }
 
     package init(
         cluster: String,
@@ -22,11 +24,26 @@ package struct Frame: Hashable, Sendable {
         previous: FrameLink,
         term: UInt64,
         nonce: UInt64,
-        isContinued: Bool = false,
-        operations: [Operation]
+        operations: [Operation],
+        part: OperationPart? = nil
     ) {
         (self.cluster, self.partition, self.previous, self.term) = (cluster, partition, previous, term)
-        (self.nonce, self.isContinued, self.operations) = (nonce, isContinued, operations)
+        (self.nonce, self.operations, self.part) = (nonce, operations, part)
+    }
+}
+
+/// Consecutive bytes of one operation, as they are written.
+package struct OperationPart: Hashable, Sendable {
+    /// The bytes of the whole operation.
+    package let total: Int
+    /// The bytes of the parts before this one.
+    package let offset: Int
+    package let bytes: [UInt8]
+
+    package var isLast: Bool { offset + bytes.count == total }
+
+    package init(total: Int, offset: Int, bytes: [UInt8]) {
+        (self.total, self.offset, self.bytes) = (total, offset, bytes)
     }
 }
 
