@@ -93,7 +93,7 @@ package enum FrameCodec {
     }
 
     /// The most bytes of a frame around its operations, for a cluster's id of this many bytes.
-    static func frameBytesMax(clusterBytes: Int) -> Int {
+    static func emptyFrameBytesMax(clusterBytes: Int) -> Int {
         let numbers = 3 + 3 * 10
         let fixed = magic.count + 2 + 16 + 8 + checkBytes
         return numbers + fixed + 10 + clusterBytes
