@@ -21,7 +21,7 @@ package struct FrameAssembler: Sendable {
     /// Takes the next frame of the log, and returns a frame to apply.
     ///
     /// Nil means that the frame becomes a part of a later one, or that it is empty between two parts. Every other frame
-    /// that does not continue the parts voids them, such as a claim: no owner answers an operation before its last part.
+    /// that does not continue the parts voids them, such as a claim: no operation is answered before its last part.
     ///
     /// - Throws: `.newer` if the whole operation is of an unknown kind. `.damaged` if a part continues nothing.
     package mutating func add(_ positioned: PositionedFrame) throws(FrameError) -> PositionedFrame? {
