@@ -326,6 +326,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "ClusterModels",
+            dependencies: ["RivuletBase", "RivuletCluster", "RivuletSessions", "RivuletStores", "SeededRandom"],
+            path: "Tests/Support/ClusterModels",
+            swiftSettings: settings
+        ),
+        .target(
             name: "StoreFixture",
             dependencies: ["RivuletStores"],
             path: "Tests/Support/StoreFixture",
@@ -350,8 +356,8 @@ let package = Package(
         .testTarget(
             name: "RivuletClusterTests",
             dependencies: [
-                "ItemStorageConformance", "RivuletBase", "RivuletCluster", "RivuletSessions", "RivuletStores",
-                "SeededRandom", "StorageConformance",
+                "ClusterModels", "ItemStorageConformance", "RivuletBase", "RivuletCluster", "RivuletSessions",
+                "RivuletStores", "SeededRandom", "StorageConformance",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings

@@ -29,7 +29,7 @@ package final class ReplicatedStorageEngine<Local: StorageEngine & ItemStorage &
     private struct State {
         var isClosed = false
         var quotas: [String: StorageQuota] = [:]
-        var recreated = RecreatedSessions()
+        var tokens = IssuedTokens()
     }
 
     /// Makes the storage of a node.
@@ -123,7 +123,10 @@ package final class ReplicatedStorageEngine<Local: StorageEngine & ItemStorage &
 
 extension ReplicatedStorageEngine: LogStorage {
     package func load(_ key: SessionKey, reply: @escaping StorageReply<StoredSession?>) {
-        local.log.load(key, reply: reply)
+        local.log.load(key) { [self] result in
+            if case .success(let session?) = result { remember(session.head, of: key) }
+            reply(result)
+        }
     }
 
     package func create(
@@ -137,7 +140,9 @@ extension ReplicatedStorageEngine: LogStorage {
         if let refusal = refusal(snapshot: snapshot) { return reply(.failure(refusal)) }
         write(key, reply) { [self] outcome in
             guard case .created(let outcome) = outcome else { return nil }
-            if case .created(let head) = outcome { remember(head, of: key) }
+            switch outcome {
+            case .created(let head), .exists(let head): remember(head, of: key)
+            }
             return outcome
         } _: { quota in
             .create(key, epoch: epoch, time: time, snapshot: snapshot, owner: owner, quota: quota)
@@ -155,7 +160,7 @@ extension ReplicatedStorageEngine: LogStorage {
         if let refusal = refusal(entries: entries, answers: answers.answers, snapshot: snapshot) {
             return reply(.failure(refusal))
         }
-        if case .after(let head) = point, isStale(head, of: key) { return reply(.success(.conflict)) }
+        if case .after(let head) = point, isForeign(head, of: key) { return reply(.success(.conflict)) }
         write(key, reply) { [self] outcome in
             guard case .appended(let outcome) = outcome else { return nil }
             if case .committed(let head) = outcome, case .creating = point { remember(head, of: key) }
@@ -173,7 +178,7 @@ extension ReplicatedStorageEngine: LogStorage {
         reply: @escaping StorageReply<CompactionOutcome>
     ) {
         if let refusal = refusal(snapshot: snapshot) { return reply(.failure(refusal)) }
-        if isStale(head, of: key) { return reply(.success(.conflict)) }
+        if isForeign(head, of: key) { return reply(.success(.conflict)) }
         write(key, reply) { outcome in
             if case .compacted(let outcome) = outcome { outcome } else { nil }
         } _: { _ in
@@ -182,10 +187,8 @@ extension ReplicatedStorageEngine: LogStorage {
     }
 
     package func delete(_ key: SessionKey, reply: @escaping StorageReply<Bool>) {
-        write(key, reply) { [self] outcome in
-            guard case .deleted(let wasThere) = outcome else { return nil }
-            if wasThere { state.withLock { $0.recreated.didDelete(key) } }
-            return wasThere
+        write(key, reply) { outcome in
+            if case .deleted(let wasThere) = outcome { wasThere } else { nil }
         } _: { _ in
             .delete(key)
         }
@@ -200,11 +203,11 @@ extension ReplicatedStorageEngine: LogStorage {
     }
 
     private func remember(_ head: SessionHead, of key: SessionKey) {
-        state.withLock { $0.recreated.didCreate(key, token: head.token) }
+        state.withLock { $0.tokens.add(head, of: key) }
     }
 
-    private func isStale(_ head: SessionHead, of key: SessionKey) -> Bool {
-        state.withLock { $0.recreated.isStale(head, of: key) }
+    private func isForeign(_ head: SessionHead, of key: SessionKey) -> Bool {
+        state.withLock { $0.tokens.isForeign(head, of: key) }
     }
 }
 
