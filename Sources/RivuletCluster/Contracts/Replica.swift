@@ -9,9 +9,11 @@ package protocol Replica: AnyObject, Sendable {
 
     /// Applies frames in order, in one transaction with their last position.
     ///
-    /// The frames follow the copy's position; the caller has checked their chain. Applying the same frames to equal
-    /// copies gives equal copies and equal outcomes. A power cut may take the copy back to an earlier position, but
-    /// always to one of its positions.
+    /// The frames follow the copy's position; the caller has checked their chain. Their operations are whole, because
+    /// the caller passes the log through a `FrameAssembler`; so the frames' numbers may have gaps.
+    ///
+    /// Applying the same frames to equal copies gives equal copies and equal outcomes. A power cut may take the copy
+    /// back to an earlier position, but always to one of its positions.
     ///
     /// The outcomes are those of the operations, in order. Any failure leaves the copy as it was, and the copy takes no
     /// further frames until it is opened again.

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A writer whose log is an array: operations are encoded, decoded and applied to a replica, in order.
 ///
-/// With a replica that answers at once, such as `ModelReplica`, an operation is answered before `submit` returns, unless
+/// With a replica that answers at once, such as `ModelReplica`, `submit` returns after the operation's answer, unless
 /// another one is under way.
 package final class ModelWriter: ClusterWriter {
     private let replica: any Replica
