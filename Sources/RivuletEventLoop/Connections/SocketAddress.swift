@@ -41,6 +41,16 @@ struct SocketAddress {
     /// Source: unix(7).
     static let pathBytesMax = MemoryLayout<sockaddr_un>.size - MemoryLayout<sa_family_t>.size - 1
 
+    /// Copies an address that a lookup has found; nil if it is neither IPv4 nor IPv6.
+    init?(_ found: addrinfo) {
+        guard unsafe found.ai_family == AF_INET || found.ai_family == AF_INET6 else { return nil }
+        let count = unsafe Int(found.ai_addrlen)
+        guard let source = unsafe found.ai_addr, count <= MemoryLayout<sockaddr_storage>.size else { return nil }
+        unsafe withUnsafeMutableBytes(of: &storage) { target in
+            unsafe target.copyMemory(from: UnsafeRawBufferPointer(start: source, count: count))
+        }
+    }
+
     /// Reads the address that a socket is bound to.
     init(localOf descriptor: Int32, _ call: @autoclosure () -> String) throws(LoopError) {
         let status = unsafe withPointer { address, count in unsafe getsockname(descriptor, address, &count) }

@@ -182,6 +182,7 @@ package final class EventLoop: @unchecked Sendable {
 
     private func endRunning() {
         closeListenersAndSignals()
+        endConnecting()
         for id in state.connections.ids { close(id, .loopStopped) }
         while state.connections.count > 0 { uv.poll(sleeps: false) }
         endWorks()
@@ -231,6 +232,8 @@ struct LoopState: ~Copyable {
     var batch: [Mailbox.Job] = []
     /// The jobs on work threads.
     var works: [ObjectIdentifier: WorkRequest] = [:]
+    /// The outgoing connections that are not made yet.
+    var outgoing: [ObjectIdentifier: OutgoingConnection] = [:]
     var isStopping = false
 
     /// Makes the state of a loop at a time.

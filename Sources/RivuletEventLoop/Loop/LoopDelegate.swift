@@ -14,7 +14,8 @@ package protocol LoopDelegate: AnyObject {
     func connectionDidEnd(_ id: ConnectionID)
     /// Reports that all bytes of a `queued` write have reached the kernel.
     func connectionDidDrain(_ id: ConnectionID)
-    /// Reports the close of a connection; exactly once after `connectionDidOpen`, as the last call for this id.
+    /// Reports the close of a connection; exactly once after `connectionDidOpen`, or after the reply of
+    /// `EventLoop.connect`, as the last call for this id.
     func connectionDidClose(_ id: ConnectionID, reason: CloseReason)
     /// Reports that all events of the turn were reported; called once per turn, before the loop sleeps.
     ///
