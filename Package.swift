@@ -366,6 +366,8 @@ let package = Package(
             name: "RivuletNATSTests",
             dependencies: [
                 "RivuletCluster", "RivuletEventLoop", "RivuletNATS", "SeededRandom",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
