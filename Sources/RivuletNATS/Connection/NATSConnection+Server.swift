@@ -20,8 +20,8 @@ extension NATSConnection {
         guard !info.wantsTLS else {
             throw .incompatible(
                 detail: """
-                    The NATS server \(server) wants TLS, which the NATS client does not have. Use a private network or a \
-                    tunnel, and a listener without TLS.
+                    The NATS server \(server) wants TLS, which the NATS client does not have. Use a private network or \
+                    a tunnel, and a listener without TLS.
                     """
             )
         }

@@ -31,7 +31,9 @@ package final class NATSConnection: @unchecked Sendable {
     private(set) var server: NATSServer
     /// The description of the connected server.
     package internal(set) var info: NATSServerInfo?
-    /// The reason that there is no connection; nil while there is one.
+    /// The reason that there is no connection, or that the present one ends soon.
+    ///
+    /// It is `incompatible` if the server tried last must not be used, and the text names the remedy.
     package private(set) var problem: LogError?
     /// The most bytes of a message with its headers, as the last server has said.
     package internal(set) var messageBytesMax = 1_048_576
@@ -63,7 +65,8 @@ package final class NATSConnection: @unchecked Sendable {
 
     package init(on loop: NATSLoop, options: NATSOptions, logger: Logger) {
         (nats, self.options, self.logger, server) = (loop, options, logger, options.servers[0])
-        servers = NATSServerList(options.servers, limits: options.limits)
+        let order = options.isShuffled ? options.servers.shuffled() : options.servers
+        servers = NATSServerList(order, limits: options.limits)
     }
 
     package var isConnected: Bool { phase == .connected || phase == .draining }
@@ -101,7 +104,8 @@ package final class NATSConnection: @unchecked Sendable {
     ) -> LogError? {
         nats.loop.assertOnLoop()
         guard phase == .connected, let id else {
-            return problem ?? .unavailable(detail: "The connection to NATS is not ready.")
+            // Always "unavailable": another server may be usable, whatever is wrong with the one tried last.
+            return .unavailable(detail: problem.map(Self.text) ?? "The connection to NATS is not ready.")
         }
         let bytes = headers.bytes.count + payload.count
         guard bytes <= messageBytesMax else { return .tooLarge(limitBytes: messageBytesMax - headers.bytes.count) }

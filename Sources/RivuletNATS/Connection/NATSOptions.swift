@@ -7,6 +7,8 @@ package struct NATSOptions: Sendable {
     /// The name of the client in the servers' monitoring.
     package var name: String
     package var limits = NATSLimits()
+    /// True if the servers are tried in a random order, so that the nodes of a cluster use different ones.
+    package var isShuffled = true
 
     package init(servers: [NATSServer], credentials: NATSCredentials = .none, name: String) {
         precondition(!servers.isEmpty, "a NATS connection has no servers")
@@ -39,19 +41,21 @@ package struct NATSLimits: Hashable, Sendable {
 ///
 /// A round over all servers has no pauses; between rounds there are pauses that grow, with a jitter, so that the nodes
 /// of a cluster do not come at the same time.
-struct NATSServerList {
+package struct NATSServerList {
     private let servers: [NATSServer]
     private let limits: NATSLimits
     private var next = 0
     /// The number of attempts since the last connection that lasted.
     private var failures = 0
 
-    init(_ servers: [NATSServer], limits: NATSLimits) { (self.servers, self.limits) = (servers, limits) }
+    package init(_ servers: [NATSServer], limits: NATSLimits) { (self.servers, self.limits) = (servers, limits) }
 
-    var count: Int { servers.count }
+    package var count: Int { servers.count }
 
     /// The next server and the pause before the attempt.
-    mutating func nextAttempt(using random: inout some RandomNumberGenerator) -> (server: NATSServer, pause: Duration) {
+    package mutating func nextAttempt(
+        using random: inout some RandomNumberGenerator
+    ) -> (server: NATSServer, pause: Duration) {
         let server = servers[next % servers.count]
         let rounds = failures / servers.count
         let isFirstOfRound = failures % servers.count == 0
@@ -63,5 +67,5 @@ struct NATSServerList {
     }
 
     /// Forgets the failures, after a connection that lasted.
-    mutating func didLast() { failures = 0 }
+    package mutating func didLast() { failures = 0 }
 }

@@ -20,23 +20,17 @@ extension NATSPartitionLog {
         var messages: [LoggedMessage] = []
         let subject = "$JS.API.DIRECT.GET.\(names.logStream(partition))"
         connection.request(subject, payload: query.jsonBytes(), within: limits.readTime) { [self] outcome in
-            guard case .answer(let message) = outcome else {
-                // Messages that have come are a beginning of the batch.
-                if !messages.isEmpty { reply(.success(messages)) } else { readFromLeader(partition, position, reply) }
-                return true
-            }
-            guard message.headers.status == nil, let next = LoggedMessage(message, names.log(partition)) else {
-                if !messages.isEmpty { reply(.success(messages)) } else { readFromLeader(partition, position, reply) }
-                return true
-            }
             let last = messages.last?.position ?? position
-            guard next.previous == last, next.position > last else {
-                // The beginning of a log that was cut, or a hole in this replica: the leader tells.
-                if !messages.isEmpty { reply(.success(messages)) } else { readFromLeader(partition, position, reply) }
-                return true
+            if case .answer(let message) = outcome, message.headers.status == nil,
+                let next = LoggedMessage(message, names.log(partition)), next.previous == last, next.position > last
+            {
+                messages.append(next)
+                return false
             }
-            messages.append(next)
-            return false
+            // The batch has ended, or the replica has no successor: the log's end, the beginning of a log that was
+            // cut, or a message that this replica lacks. The leader tells which.
+            if messages.isEmpty { readFromLeader(partition, position, reply) } else { reply(.success(messages)) }
+            return true
         }
     }
 

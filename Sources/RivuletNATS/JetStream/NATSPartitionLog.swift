@@ -68,12 +68,10 @@ package final class NATSPartitionLog: PartitionLog {
         triesLeft: Int,
         reply: @escaping (LogAppendOutcome) -> Void
     ) {
-        let query = JSONValue.members(["last_by_subj": .string(names.log(partition))])
-        jetStream.message(names.logStream(partition), query) { [self] result in
+        last(of: partition) { [self] result in
             switch result {
-            case .success(let last?) where last.sequence != position.rawValue:
-                reply(.moved(last: LogPosition(rawValue: last.sequence)))
-            case .failure(let failure): reply(.refused(failure.logError))
+            case .success(let last?) where last != position: reply(.moved(last: last))
+            case .failure(let error): reply(.refused(error))
             case .success where triesLeft > 1:
                 connection.nats.loop.schedule(after: limits.inFlightPause) { [self] in
                     findMoved(partition, from: position, triesLeft: triesLeft - 1, reply: reply)
@@ -87,17 +85,27 @@ package final class NATSPartitionLog: PartitionLog {
     // MARK: Ends and cut
 
     package func ends(of partition: Partition, reply: @escaping (Result<LogEnds, LogError>) -> Void) {
-        // The stream's leader answers. The stream has the messages of this partition only.
-        jetStream.call("STREAM.INFO.\(names.logStream(partition))") { result in
-            switch result {
-            case .failure(let failure): reply(.failure(failure.logError))
-            case .success(let info):
-                guard let state = info["state"], let count = state["messages"]?.unsigned,
-                    let first = state["first_seq"]?.unsigned, let last = state["last_seq"]?.unsigned
-                else { return reply(.failure(.unavailable(detail: "NATS sent a stream's state without numbers."))) }
-                let ends = LogEnds(first: LogPosition(rawValue: first), last: LogPosition(rawValue: last))
-                reply(.success(count > 0 ? ends : LogEnds(first: .start, last: .start)))
+        last(of: partition) { [self] result in
+            guard case .success(let last?) = result else {
+                return reply(result.map { _ in LogEnds(first: .start, last: .start) })
             }
+            let query = JSONValue.members(["seq": .number("1"), "next_by_subj": .string(names.log(partition))])
+            jetStream.message(names.logStream(partition), query) { result in
+                let first = result.map { $0.map { LogPosition(rawValue: $0.sequence) } ?? last }
+                reply(first.map { LogEnds(first: $0, last: last) }.mapError(\.logError))
+            }
+        }
+    }
+
+    /// Reads the place of the last message; nil in an empty log.
+    ///
+    /// Only a leader that has applied all entries of its log answers this request. STREAM.INFO would not do: without a
+    /// leader, and after its own start, any server answers it, and may lack messages.
+    /// Source: <https://github.com/nats-io/nats-server/blob/main/server/jetstream_api.go>, `jsStreamInfoRequest`
+    private func last(of partition: Partition, reply: @escaping (Result<LogPosition?, LogError>) -> Void) {
+        let query = JSONValue.members(["last_by_subj": .string(names.log(partition))])
+        jetStream.message(names.logStream(partition), query) { result in
+            reply(result.map { $0.map { LogPosition(rawValue: $0.sequence) } }.mapError(\.logError))
         }
     }
 
@@ -106,15 +114,15 @@ package final class NATSPartitionLog: PartitionLog {
         before position: LogPosition,
         reply: @escaping (Result<Void, LogError>) -> Void
     ) {
-        ends(of: partition) { [self] result in
+        last(of: partition) { [self] result in
             switch result {
             case .failure(let error): reply(.failure(error))
-            case .success(let ends):
+            case .success(let last):
                 // Before the last message at most: a subject without messages has the last sequence 0, so that a writer
                 // that expects an empty log would be accepted. A purge up to 1 has emptied whole streams, and no purge
                 // has a filter. Source: <https://github.com/nats-io/nats-server/pull/8241>
-                let sequence = min(position, ends.last).rawValue
-                guard sequence > max(ends.first.rawValue, 1) else { return reply(.success(())) }
+                let sequence = min(position, last ?? .start).rawValue
+                guard sequence > 1 else { return reply(.success(())) }
                 let body = JSONValue.members(["seq": .unsigned(sequence)])
                 jetStream.call("STREAM.PURGE.\(names.logStream(partition))", body) { result in
                     reply(result.map { _ in }.mapError(\.logError))

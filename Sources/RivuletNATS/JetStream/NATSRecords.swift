@@ -48,6 +48,10 @@ package final class NATSRecords: ClusterRecords {
             switch result {
             case .failure(let failure): reply(.failure(failure.logError))
             case .success(let info):
+                // Without a leader, any server answers, and may lack records.
+                guard info["cluster"]?["leader"]?.stringValue != nil else {
+                    return reply(.failure(.unavailable(detail: "The records in NATS have no leader now.")))
+                }
                 guard (info["total"]?.integerValue ?? 0) <= Self.namesMax else {
                     return reply(.failure(.unavailable(detail: "The cluster has over \(Self.namesMax) records.")))
                 }

@@ -7,6 +7,9 @@ package struct NATSParser {
     /// The most bytes of a message with its headers: the most that a server can be configured for, and some headers.
     package static let messageBytesMax = 67_108_864 + 65_536
 
+    /// The most bytes of memory that are kept after a large message.
+    private static let keptBytesMax = 1_048_576
+
     /// A message whose line was read, and whose content was not.
     private struct Pending {
         let subject: String
@@ -27,6 +30,10 @@ package struct NATSParser {
 
     /// Adds received bytes.
     package mutating func append(_ bytes: Span<UInt8>) {
+        if start == buffer.count {
+            buffer.removeAll(keepingCapacity: buffer.capacity <= Self.keptBytesMax)
+            (start, scanned) = (0, 0)
+        }
         // The consumed bytes go when they are most of the buffer, so that each byte is moved at most about once.
         if start > 0, start >= buffer.count - start {
             buffer.removeFirst(start)

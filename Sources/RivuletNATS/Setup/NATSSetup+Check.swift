@@ -21,8 +21,12 @@ extension NATSSetup {
     ///
     /// The version of each server is checked when the connection is made.
     ///
-    /// - Parameter reply: Gets `incompatible` with the remedy, or `unavailable`, after which the call may be made again.
+    /// - Parameter reply: Gets `incompatible` with the remedy, or `unavailable`, after which the call may be made
+    ///   again.
     package func check(_ reply: @escaping (Result<CheckedCluster, LogError>) -> Void) {
+        if let problem = connection.problem, !connection.isConnected {
+            return connection.nats.afterCall { reply(.failure(problem)) }
+        }
         records.record(ClusterFacts.recordName) { [self] result in
             do throws(LogError) {
                 guard let record = try result.get() else { throw Self.missing("the record `cluster`") }

@@ -77,7 +77,8 @@ package final class NATSSetup {
     private func existingError(_ id: String) -> LogError {
         .incompatible(
             detail: """
-                The NATS servers already have the cluster \(id). Use it, or use another account of NATS for a new cluster.
+                The NATS servers already have the cluster \(id). Use it, or use another account of NATS for a new \
+                cluster.
                 """
         )
     }

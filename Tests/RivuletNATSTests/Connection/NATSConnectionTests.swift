@@ -31,8 +31,8 @@ import Testing
         await node.connected()
         #expect(await node.onLoop { $0.connection.serverName } == "127.0.0.1:\(new.port)")
         let text = """
-            no connection to NATS: The NATS server 127.0.0.1:\(old.port) has version 2.10.29, which may lose acknowledged \
-            messages. Upgrade all NATS servers to 2.15.1 or later.
+            no connection to NATS: The NATS server 127.0.0.1:\(old.port) has version 2.10.29, which may lose \
+            acknowledged messages. Upgrade all NATS servers to 2.15.1 or later.
             """
         #expect(logs.entries.map { "\($0.message)" }.contains(text))
         // The client has not presented itself.
@@ -216,5 +216,38 @@ import Testing
         let tokens = try NATSTestServers(count: 1, extra: "authorization { token: secret }")
         #expect(try await connects(tokens, .token("secret")))
         #expect(try await !connects(tokens, .token("other")))
+    }
+
+    /// A user of an operator's account, as nsc makes them; the server trusts the operator.
+    @Test func `a user proves itself with a creds file`() async throws {
+        let (operatorKey, account, user) = (TestNKey(kind: "O"), TestNKey(kind: "A"), TestNKey(kind: "U"))
+        let system = TestNKey(kind: "A")
+        let servers = try NATSTestServers(
+            count: 1,
+            extra: """
+                operator: \(try operatorKey.claim(operatorKey, "operator"))
+                resolver: MEMORY
+                system_account: \(system.publicKey)
+                resolver_preload: {
+                    \(account.publicKey): \(try operatorKey.claim(account, "account"))
+                    \(system.publicKey): \(try operatorKey.claim(system, "account"))
+                }
+                """
+        )
+        func file(_ jwt: String, _ seed: String) -> String {
+            """
+            -----BEGIN NATS USER JWT-----
+            \(jwt)
+            ------END NATS USER JWT------
+
+            -----BEGIN USER NKEY SEED-----
+            \(seed)
+            ------END USER NKEY SEED------
+            """
+        }
+        let jwt = try account.claim(user, "user")
+        #expect(try await connects(servers, NATSCredentials(fileText: file(jwt, user.seed))))
+        #expect(try await !connects(servers, NATSCredentials(fileText: file(jwt, TestNKey(kind: "U").seed))))
+        #expect(try await !connects(servers, .none))
     }
 }

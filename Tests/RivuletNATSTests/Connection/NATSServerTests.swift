@@ -1,4 +1,5 @@
 import RivuletNATS
+import SeededRandom
 import Testing
 
 @Suite struct NATSServerTests {
@@ -41,5 +42,26 @@ import Testing
     )
     func `an address that is not valid is refused`(_ text: String) {
         #expect(throws: NATSServerError.invalid) { try NATSServer.list(text) }
+    }
+
+    @Test func `a round over the servers has no pauses, and pauses between rounds grow to their limit`() {
+        var list = NATSServerList(
+            [NATSServer(host: "a", port: 1), NATSServer(host: "b", port: 1)],
+            limits: NATSLimits()
+        )
+        var random = SeededGenerator(seed: 1)
+        func round() -> Duration {
+            let (first, second) = (list.nextAttempt(using: &random), list.nextAttempt(using: &random))
+            #expect((first.server.host, second.server.host) == ("a", "b"))
+            #expect(second.pause == .zero)
+            return first.pause
+        }
+        #expect(round() == .zero)
+        for most in [100, 200, 400, 800, 1_600, 2_000, 2_000] {
+            let pause = round()
+            #expect(pause >= .milliseconds(most / 2) && pause <= .milliseconds(most), "\(pause) of \(most) ms")
+        }
+        list.didLast()
+        #expect(round() == .zero)
     }
 }

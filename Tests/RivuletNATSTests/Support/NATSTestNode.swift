@@ -37,7 +37,7 @@ final class NATSTestNode: @unchecked Sendable {
         self.prefix = prefix
         names = NATSNames(prefix: prefix)
         var options = NATSOptions(servers: servers, credentials: credentials, name: "test \(prefix)")
-        options.limits = limits
+        (options.limits, options.isShuffled) = (limits, false)
         connection = NATSConnection(on: nats, options: options, logger: logger)
         log = NATSPartitionLog(connection: connection, names: names, survivesPowerLoss: true, limits: logLimits)
         records = NATSRecords(connection: connection, names: names)

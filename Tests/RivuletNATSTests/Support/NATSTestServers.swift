@@ -22,7 +22,6 @@ final class NATSTestServers: Sendable {
     static let shared = Result { try NATSTestServers(count: 1) }
 
     let servers: [Server]
-    private let folder: URL
     /// The ends of pipes that the servers' shells wait for.
     private let lifelines: [FileHandle]
 
@@ -58,18 +57,13 @@ final class NATSTestServers: Sendable {
             try text.write(to: home.appending(path: "server.conf"), atomically: true, encoding: .utf8)
             lifelines.append(try Self.start(binary, home))
         }
-        (self.folder, self.lifelines) = (folder, lifelines)
+        self.lifelines = lifelines
         servers = try (0..<count).map { try Self.server("n\($0 + 1)", folder.appending(path: "n\($0 + 1)")) }
     }
 
     deinit {
         for server in servers { Foundation.kill(server.pid, SIGKILL) }
         for lifeline in lifelines { lifeline.closeFile() }
-        do {
-            try FileManager.default.removeItem(at: folder)
-        } catch {
-            print("\(folder.path) was not removed: \(error)")
-        }
     }
 
     var list: [NATSServer] { servers.map { NATSServer(host: "127.0.0.1", port: $0.port) } }
@@ -101,16 +95,27 @@ final class NATSTestServers: Sendable {
         return path
     }
 
-    /// Starts a server under a shell that kills it when its input ends, also after a crash of the tests.
+    /// Starts a server under a shell that kills it when its input ends, also after a crash of the tests, and then
+    /// removes its folder.
+    ///
+    /// The shell does not wait for the server, because the signal of its end is blocked in children of the tests.
     private static func start(_ binary: String, _ home: URL) throws -> FileHandle {
         let process = Process()
         let input = Pipe()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = [
-            "-c", "\"$0\" -c \"$1\" >\"$2\" 2>&1 & server=$!; read line; kill -9 $server", binary,
-            home.appending(path: "server.conf").path, home.appending(path: "output").path,
+            "-c",
+            """
+            "$0" -c "$1/server.conf" >"$1/output" 2>&1 & server=$!
+            read line; kill -9 $server; rm -rf "$1" || rm -rf "$1"; rmdir "${1%/*}"
+            """,
+            binary, home.path,
         ]
         process.standardInput = input
+        // An open end of the tests' output would keep `swift test` waiting for it.
+        process.standardOutput = FileHandle.nullDevice
+        // The last server's shell removes the folder of all.
+        process.standardError = FileHandle.nullDevice
         try process.run()
         return input.fileHandleForWriting
     }
@@ -131,7 +136,7 @@ final class NATSTestServers: Sendable {
             }
             usleep(5_000)
         }
-        let output = try String(contentsOf: home.appending(path: "output"), encoding: .utf8)
+        let output = try ["output", "log"].map { try String(contentsOf: home.appending(path: $0), encoding: .utf8) }
         throw Failure(description: "nats-server has not started: \(output)")
     }
 
