@@ -10,6 +10,8 @@ struct JetStream {
 
     /// The time for an answer of the API.
     static let apiTime = Duration.seconds(5)
+    /// The time for the answer of a stream's leader; a leader that was killed leaves a request without one.
+    static let messageTime = Duration.seconds(2)
 
     /// Calls the API, such as `STREAM.INFO.RVL_0`.
     func call(
@@ -50,7 +52,7 @@ struct JetStream {
         _ query: JSONValue,
         reply: @escaping (Result<StoredMessage?, JetStreamFailure>) -> Void
     ) {
-        call("STREAM.MSG.GET.\(stream)", query) { result in
+        call("STREAM.MSG.GET.\(stream)", query, within: Self.messageTime) { result in
             switch result {
             case .failure(.error(let error)) where error.code == JetStreamError.noMessage: reply(.success(nil))
             case .failure(let failure): reply(.failure(failure))

@@ -88,7 +88,8 @@ private final class BaseUpload {
     private var reply: ((Result<Void, LogError>) -> Void)?
     private var sent = 0
     private var stored = 0
-    private var firstSequence = UInt64.max
+    /// The chunks that are stored.
+    private var sequences: [UInt64] = []
     private var isAtEnd = false
 
     init(
@@ -123,7 +124,7 @@ private final class BaseUpload {
             sent += 1
             log.jetStream.publish(subject, after: 0, chunk, within: JetStream.apiTime) { [self] result in
                 switch result {
-                case .failure(let failure): finish(.failure(failure.logError))
+                case .failure(let failure): abandon(failure.logError)
                 case .success(let ack): didStore(ack["seq"]?.unsigned ?? 0)
                 }
             }
@@ -133,7 +134,7 @@ private final class BaseUpload {
     private func didStore(_ sequence: UInt64) {
         guard reply != nil else { return }
         stored += 1
-        firstSequence = min(firstSequence, sequence)
+        sequences.append(sequence)
         sendMore()
         if isAtEnd, stored == sent { sendManifest() }
     }
@@ -149,9 +150,10 @@ private final class BaseUpload {
         let (subject, bytes) = (log.names.manifest(partition), manifest.json.jsonBytes())
         log.jetStream.publish(subject, after: revision, bytes, within: JetStream.apiTime) { [self] result in
             switch RecordOutcome(result, of: log.names.baseStream) {
-            case .stored(let revision): removeEarlier(than: min(firstSequence, revision))
-            case .conflict: finish(.failure(.unavailable(detail: "Another node has stored a base meanwhile.")))
-            case .refused(let error): finish(.failure(error))
+            case .stored(let revision): removeEarlier(than: min(sequences.min() ?? revision, revision))
+            case .conflict: abandon(.unavailable(detail: "Another node has stored a base meanwhile."))
+            case .refused(let error): abandon(error)
+            // The chunks stay, because the manifest may be stored.
             case .unknown: finish(.failure(.unavailable(detail: "NATS has not confirmed the base.")))
             }
         }
@@ -169,6 +171,26 @@ private final class BaseUpload {
                 log.connection.logger.warning("earlier bases were not removed: \(failure.logError)")
             }
             finish(.success(()))
+        }
+    }
+
+    /// Removes the chunks of a base that will not be complete, and replies then.
+    ///
+    /// Chunks that are still on their way stay, until the next base removes them.
+    private func abandon(_ error: LogError) {
+        guard let reply = exchange(&reply, with: nil) else { return }
+        remove(sequences[...]) { reply(.failure(error)) }
+    }
+
+    private func remove(_ sequences: ArraySlice<UInt64>, then finish: @escaping () -> Void) {
+        guard let sequence = sequences.first else { return finish() }
+        // Without "no_erase", the server overwrites the message first.
+        let body = JSONValue.members(["seq": .unsigned(sequence), "no_erase": .bool(true)])
+        log.jetStream.call("STREAM.MSG.DELETE.\(log.names.baseStream)", body) { [self] result in
+            switch result {
+            case .success, .failure(.error): remove(sequences.dropFirst(), then: finish)
+            case .failure: finish()
+            }
         }
     }
 

@@ -143,7 +143,7 @@ package struct NATSLogLimits: Hashable, Sendable {
     /// The bytes after which a read ends.
     package var readBytesMax = 4_194_304
     /// The number of looks for another writer's message, and the pause between them.
-    package var inFlightTriesMax = 10
+    package var inFlightTriesMax = 50
     package var inFlightPause = Duration.milliseconds(20)
     /// The time without a message after which a follower is told to look.
     package var followSilenceMax = Duration.seconds(2)

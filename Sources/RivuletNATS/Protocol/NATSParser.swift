@@ -1,4 +1,4 @@
-/// A parser of what a NATS server sends; it does no I/O.
+/// A parser of the bytes that a NATS server sends; it does no I/O.
 ///
 /// Source: <https://docs.nats.io/reference/reference-protocols/nats-protocol>
 package struct NATSParser {
@@ -40,6 +40,7 @@ package struct NATSParser {
             scanned -= start
             start = 0
         }
+        // SAFETY: the bytes are copied within the call.
         unsafe bytes.withUnsafeBytes { unsafe buffer.append(contentsOf: $0) }
     }
 
@@ -146,7 +147,7 @@ package struct NATSParser {
     }
 }
 
-/// What a NATS server sends.
+/// A message or an answer that a NATS server sends.
 package enum NATSServerMessage: Hashable, Sendable {
     case info(NATSServerInfo)
     case message(NATSMessage)

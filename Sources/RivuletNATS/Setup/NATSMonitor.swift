@@ -152,6 +152,7 @@ private final class MonitorExchange: NATSLoopHandler {
 
     func didReceive(_ bytes: Span<UInt8>, from id: ConnectionID) {
         guard answer.count + bytes.count <= NATSMonitor.answerBytesMax else { return fail("its answer is too long") }
+        // SAFETY: the bytes are copied within the call.
         unsafe bytes.withUnsafeBytes { unsafe answer.append(contentsOf: $0) }
     }
 

@@ -25,7 +25,7 @@ package final class NATSSetup {
     ///
     /// - Parameters:
     ///   - facts: The facts.
-    ///   - logBytesMax: The most bytes of the log and of the bases; nil for the servers' limit.
+    ///   - logBytesMax: The most bytes of the log; nil for the servers' limit.
     ///   - reply: Gets `incompatible` with the remedy, or `unavailable`, after which the call may be made again.
     package func create(
         _ facts: ClusterFacts,
@@ -52,7 +52,7 @@ package final class NATSSetup {
     func settings(replicas: Int, logBytesMax: Int? = nil) -> [StreamSettings] {
         [
             .records(names, replicas: replicas),
-            .bases(names, replicas: replicas, bytesMax: logBytesMax),
+            .bases(names, replicas: replicas),
             .log(.first, names, replicas: replicas, bytesMax: logBytesMax),
         ]
     }

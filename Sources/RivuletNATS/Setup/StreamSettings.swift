@@ -26,9 +26,10 @@ struct StreamSettings {
         )
     }
 
-    /// The bases.
-    static func bases(_ names: NATSNames, replicas: Int, bytesMax: Int?) -> StreamSettings {
-        StreamSettings(names.baseStream, [names.allBases], perSubject: 1, isDirect: true, replicas, bytesMax)
+    /// The bases, of which an upload that fails removes its chunks again.
+    static func bases(_ names: NATSNames, replicas: Int) -> StreamSettings {
+        let subjects = [names.allBases]
+        return StreamSettings(names.baseStream, subjects, perSubject: 1, isDirect: true, mayDelete: true, replicas, nil)
     }
 
     /// The records, which only the leader reads.
@@ -42,6 +43,7 @@ struct StreamSettings {
         _ subjects: [String],
         perSubject: Int,
         isDirect: Bool,
+        mayDelete: Bool = false,
         republished: (source: String, target: String)? = nil,
         _ replicas: Int,
         _ bytesMax: Int?
@@ -55,7 +57,7 @@ struct StreamSettings {
             .init(name: "max_age", value: .number("0")), .init(name: "max_msgs", value: .number("-1")),
             .init(name: "max_msgs_per_subject", value: .number("\(perSubject)")),
             .init(name: "max_msg_size", value: .number("-1")), .init(name: "sealed", value: .bool(false)),
-            .init(name: "deny_delete", value: .bool(true)), .init(name: "deny_purge", value: .bool(false)),
+            .init(name: "deny_delete", value: .bool(!mayDelete)), .init(name: "deny_purge", value: .bool(false)),
             .init(name: "allow_rollup_hdrs", value: .bool(false)), .init(name: "allow_msg_ttl", value: .bool(false)),
             .init(name: "allow_direct", value: .bool(isDirect)),
         ]

@@ -190,6 +190,60 @@ import Testing
         #expect(info.contains("\"messages\":2,"))
     }
 
+    @Test func `one of two bases that are put at once is stored, and the other leaves nothing`() async throws {
+        let node = try await node()
+        defer { node.stop() }
+        let bases = [1, 2].map { PartitionBase(position: LogPosition(rawValue: $0), frames: [[UInt8($0)], [], [9]]) }
+        // Both read the manifest before one of them writes it.
+        let results = await node.call { (node, reply: @escaping ([Int: Result<Void, LogError>]) -> Void) in
+            var results: [Int: Result<Void, LogError>] = [:]
+            for (index, base) in bases.enumerated() {
+                node.log.put(base, of: .first) { result in
+                    results[index] = result
+                    if results.count == bases.count { reply(results) }
+                }
+            }
+        }
+        let stored = results.filter { if case .success = $0.value { true } else { false } }
+        #expect(stored.count == 1)
+        let winner = try #require(stored.first?.key)
+        #expect(try await node.call { node, reply in node.log.base(of: .first, reply: reply) }.get() == bases[winner])
+        #expect(await node.api("STREAM.INFO.\(node.names.baseStream)", "").contains("\"messages\":2,"))
+    }
+
+    @Test func `a follower that was not connected is told to look, and sees the gap`() async throws {
+        let writer = try await node()
+        let follower = try NATSTestNode(NATSTestServers.shared.get().list, prefix: writer.prefix)
+        defer {
+            writer.stop()
+            follower.stop()
+        }
+        await follower.connected()
+        let (messages, putMessage) = AsyncStream.makeStream(of: LoggedMessage.self)
+        let (looks, putLook) = AsyncStream.makeStream(of: Void.self)
+        await follower.onLoop { node in
+            node.log.follow(.first) {
+                putMessage.yield($0)
+            } mayHaveMissed: {
+                putLook.yield()
+            }
+        }
+        _ = try await follower.ends()
+        var (nextMessage, nextLook) = (messages.makeAsyncIterator(), looks.makeAsyncIterator())
+        await nextLook.next()
+        await fill(writer, 1)
+        #expect(await nextMessage.next()?.position == 1)
+        await follower.onLoop { $0.connection.stop() }
+        #expect(await writer.append("2", after: 1) == .committed(2))
+        await follower.onLoop { $0.connection.start() }
+        await follower.connected()
+        await nextLook.next()
+        _ = try await follower.ends()
+        #expect(await writer.append("3", after: 2) == .committed(3))
+        #expect(await nextMessage.next() == LoggedMessage(position: 3, previous: 2, bytes: Array("3".utf8)))
+        #expect(try await follower.read(after: 1).map(\.position) == [2, 3])
+    }
+
     @Test func `a call without connection is refused at once, and certainly not written`() async throws {
         let node = try NATSTestNode([NATSServer(host: "127.0.0.1", port: 1)])
         defer { node.stop() }
