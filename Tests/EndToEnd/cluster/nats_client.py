@@ -14,6 +14,8 @@ PATIENCE = 10.0
 #: The code of an append whose condition does not hold.
 #: Source: <https://github.com/nats-io/nats-server/blob/main/server/errors.json>
 WRONG_LAST_SEQUENCE = 10071
+#: The code of an append to a stream that has reached its `max_bytes`.
+STREAM_FULL = 10077
 
 
 class Refused(Exception):
@@ -145,6 +147,9 @@ class Client:
             "discard": "new", "max_msgs": -1, "max_bytes": -1, "allow_direct": True, **options,
         }  # fmt: skip
         return self.ask(f"STREAM.CREATE.{name}", settings, seconds)
+
+    def update_stream(self, settings):
+        return self.ask(f"STREAM.UPDATE.{settings['name']}", settings)
 
     def stream(self, name):
         """The configuration, the state and the servers of a stream."""

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from nats import NATSCluster
-from nats_client import WRONG_LAST_SEQUENCE, Client, Lines, Publisher, Refused, Unanswered, parsed
+from nats_client import STREAM_FULL, WRONG_LAST_SEQUENCE, Client, Lines, Publisher, Refused, Unanswered, parsed
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +136,19 @@ def test_a_full_server_refuses_appends_until_there_is_room(one):
             client.append("log.a", bytes(500_000))
         client.delete_stream("FILLER")
     append(one, "log.a", bytes(500_000))
+
+
+def test_a_stream_without_room_refuses_appends_until_it_has_room(one):
+    with one.client() as client:
+        client.make_stream("LOG", ["log.*"])
+        client.append("log.a", b"a")
+        log = client.stream("LOG")
+        client.update_stream(log["config"] | {"max_bytes": log["state"]["bytes"] + 1})
+        with pytest.raises(Refused) as refused:
+            client.append("log.a", b"b")
+        assert refused.value.code == STREAM_FULL
+        client.update_stream(log["config"])
+        assert client.append("log.a", b"b") == 2
 
 
 def test_a_restarted_server_has_its_port_and_its_messages(one):
