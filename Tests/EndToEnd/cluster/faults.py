@@ -6,8 +6,8 @@ import time
 
 from nats_client import Refused
 
-#: The log's stream in NATS begins with this text; `rivulet cluster init` creates it.
-LOG_PREFIX = "RVL"
+#: The stream of the log in NATS, which `rivulet cluster init` creates, and the stream that fills the disk space.
+LOG = "RVL_0"
 FILLER = "TEST_FILLER"
 #: The seconds by which a delayed link is late. A renewal of a lease still comes in time.
 DELAY = 0.2
@@ -18,11 +18,6 @@ class Faults:
 
     def __init__(self, nodes, nats):
         self.nodes, self.nats = nodes, nats
-
-    def log_stream(self):
-        """The name of the log's stream."""
-        with self.nats.client() as client:
-            return next(name for name in sorted(client.streams()) if name.startswith(LOG_PREFIX))
 
     @contextlib.contextmanager
     def fault(self, fault):
@@ -49,8 +44,7 @@ class Faults:
         return self.nodes.owner() if target == "owner" else self.nodes.standbys()[0]
 
     def _nats_target(self, target):
-        stream = self.log_stream()
-        return self.nats.leader(stream) if target == "nats-leader" else self.nats.followers(stream)[0]
+        return self.nats.leader(LOG) if target == "nats-leader" else self.nats.followers(LOG)[0]
 
     # Ways.
 
@@ -100,14 +94,13 @@ class Faults:
                 yield
                 server.start()
         self.nats.wait()
-        self.nats.until("all servers are current", lambda: self.nats.is_current(self.log_stream()))
+        self.nats.until("all servers are current", lambda: self.nats.is_current(LOG))
 
     def _damage(self, server, how):
         if how == "wipe":
             server.wipe()
         else:
-            [stream] = {path.parent.parent.name for path in server.store.rglob("*.blk") if path.parent.parent.name.startswith(LOG_PREFIX)}
-            getattr(server, how)(stream)
+            getattr(server, how)(LOG)
 
     # Faults with other targets.
 
@@ -140,13 +133,13 @@ class Faults:
             return True
 
         self.nats.until("the filler is gone", emptied)
-        self.nats.until("all servers are current", lambda: self.nats.is_current(self.log_stream()))
+        self.nats.until("all servers are current", lambda: self.nats.is_current(LOG))
 
     @contextlib.contextmanager
     def _fill_log(self, fault):
         """Gives the log no more room than it uses. The servers refuse its messages, and take all others."""
         with self.nats.client() as client:
-            log = client.stream(self.log_stream())
+            log = client.stream(LOG)
             client.update_stream(log["config"] | {"max_bytes": log["state"]["bytes"] + 1})
         yield
         with self.nats.client() as client:

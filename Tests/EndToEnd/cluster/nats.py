@@ -184,7 +184,7 @@ class NATSCluster:
                     return value
             assert time.monotonic() < end, f"not in {seconds:g} s: {what}\n" + "\n".join(
                 server.log_text()[-1500:] for server in self.servers)  # fmt: skip
-            time.sleep(0.05)
+            time.sleep(0.1)
 
     def client(self, seconds=nats_client.PATIENCE):
         """A client of a server that answers."""

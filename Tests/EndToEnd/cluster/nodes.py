@@ -6,6 +6,7 @@ import contextlib
 import pathlib
 import shutil
 import signal
+import subprocess
 import threading
 import time
 
@@ -22,8 +23,8 @@ LEASE = 3
 class Node:
     """One node. Without NATS it is a server by itself."""
 
-    def __init__(self, name, folder, links, arguments=(), variables=None):
-        self.name, self.folder, self.links = name, pathlib.Path(folder), links
+    def __init__(self, name, folder, links, arguments=(), variables=None, headers=None):
+        self.name, self.folder, self.links, self.headers = name, pathlib.Path(folder), links, headers or {}
         self.arguments, self.variables = list(arguments), {"RIVULET_SECRET_KEY": SECRET} | (variables or {})
         [self.port] = steady_ports(1)
         self.server, self.is_paused, self._older_log = None, False, ""
@@ -80,7 +81,7 @@ class Node:
             return None
         try:
             with harness.Connection(self.server, seconds) as connection:
-                connection.send(harness.message("GET", target))
+                connection.send(harness.message("GET", target, headers=self.headers))
                 status, headers = connection.head()
                 return harness.Answer(status, headers, connection._exactly(int(headers["content-length"])))
         except (OSError, EOFError):
@@ -109,24 +110,29 @@ class Node:
 
 
 class Nodes:
-    """All nodes of a cluster. `nats` and `proxy` are None for one server without a cluster."""
+    """All nodes of a cluster. Without a proxy the nodes connect to NATS directly. Without NATS there is one server alone."""
 
-    def __init__(self, folder, nats=None, proxy=None, count=3, arguments=None, lease=LEASE):
+    def __init__(self, folder, nats=None, proxy=None, count=3, arguments=(), lease=LEASE, headers=None):
         self.nats, self.folder, self.proxy = nats, pathlib.Path(folder), proxy
-        common = ["--workers", "1", "--log-level", "info"] if arguments is None else list(arguments)
+        self.common = ["--workers", "1", *arguments]
         if nats is not None:
-            common += ["--lease", f"{lease}s", "--nats-sync-verified"]
-        self.lease, self.common = lease, common
+            self.common += ["--lease", f"{lease}s", "--nats-sync-verified"]
+        #: The seconds of a lease, and the fields of the test's own requests.
+        self.lease, self.headers = lease, headers or {}
         self.all = [self.node(f"node{number}") for number in range(count)]
 
     def node(self, name, arguments=(), variables=None):
-        """A node that is not started, with links of its own."""
-        links = [self.proxy.link(server.port) for server in self.nats.servers] if self.nats else []
-        return Node(name, self.folder / name, links, [*self.common, *arguments], variables)
+        """A node that is not started, with links of its own, or with the servers themselves."""
+        servers = self.nats.servers if self.nats else []
+        links = [self.proxy.link(server.port) for server in servers] if self.proxy else servers
+        return Node(name, self.folder / name, links, [*self.common, *arguments], variables, self.headers)
 
-    def command(self, name, *arguments, **options):
-        """Runs `rivulet cluster NAME`, and returns its output and exit status."""
-        return harness.run("cluster", name, *arguments, "--cluster", self.nats.url, seconds=PATIENCE, **options)
+    def command(self, *arguments):
+        """Runs `rivulet cluster …` with the cluster's key, and returns its output and its exit status."""
+        return subprocess.run(
+            [harness.binary(), "cluster", *arguments, "--cluster", self.nats.url],
+            capture_output=True, text=True, timeout=PATIENCE, env=harness.environment() | {"RIVULET_SECRET_KEY": SECRET},
+        )  # fmt: skip
 
     def initialise(self):
         made = self.command("init")
@@ -143,6 +149,17 @@ class Nodes:
         """Waits until these nodes, or all, are ready."""
         waited = self.all if nodes is None else nodes
         self.until(f"{', '.join(node.name for node in waited)} are ready", lambda: all(node.is_ready for node in waited))
+
+    def heal(self):
+        """Brings all nodes back, after a test that may have failed."""
+        for node in self.all:
+            if node.is_paused:
+                node.resume()
+            if self.proxy:
+                node.part("pass")
+        if down := [node for node in self.all if not node.is_running]:
+            self.start(down)
+        self.wait()
 
     def until(self, what, holds, seconds=PATIENCE):
         """Waits until the condition holds, and returns its value."""
@@ -162,15 +179,21 @@ class Nodes:
         answer = node.ask("/v1/cluster")
         return answer.json if answer is not None and answer.status == 200 else None
 
+    def partition(self, node):
+        """What a node knows of the partition, or an empty object."""
+        status = self.status(node)
+        return status["partitions"][0] if status else {}
+
     def owner(self, seconds=PATIENCE):
         """The node that the newest claim names, as soon as a running node is the owner."""
         if self.nats is None:
             return self.all[0]
 
         def found():
-            partitions = [status["partitions"][0] for node in self.running if (status := self.status(node))]
+            partitions = [known for node in self.running if (known := self.partition(node))]
             newest = max(partitions, key=lambda partition: partition["term"], default={})
-            return next((node for node in self.running if node.name == newest.get("owner") and newest["state"] == "open"), None)
+            is_open = newest.get("state") == "open"
+            return next((node for node in self.running if is_open and node.name == newest["owner"]), None)
 
         return self.until("there is an owner", found, seconds)
 

@@ -96,7 +96,7 @@ class World:
         self.writing.set()
         await asyncio.sleep(BEFORE)
         begin = time.monotonic()
-        await (asyncio.sleep(self.options.calm) if fault is None else self.call(self.faults.happen, fault))
+        await self.disturb(fault)
         lasted = time.monotonic() - begin
         await asyncio.sleep(AFTER)
         # A fault that stopped all work for longer than itself has to show work again before the round ends.
@@ -105,6 +105,15 @@ class World:
         begin = time.monotonic()
         await self.judge()
         print(f"{fault or 'no fault'}: {self.acknowledged - before} acknowledged, {self.silence:.1f} s without, judged in {time.monotonic() - begin:.1f} s", flush=True)
+
+    async def disturb(self, fault):
+        """Carries out a fault. A cluster that does not heal is a finding."""
+        if fault is None:
+            return await asyncio.sleep(self.options.calm)
+        try:
+            await self.call(self.faults.happen, fault)
+        except AssertionError as error:
+            self.find(f"{fault}: {error}")
 
     async def until(self, what, holds, seconds=PATIENCE):
         end = time.monotonic() + seconds
@@ -118,7 +127,10 @@ class World:
         """Waits until no request is under way and all nodes are ready."""
         self.writing.clear()
         await self.until("no request is under way", lambda: not any(worker.is_busy for worker in self.workers), 2 * PATIENCE)
-        await self.call(self.cluster.wait)
+        try:
+            await self.call(self.cluster.wait)
+        except AssertionError as error:
+            self.find(str(error))
 
     # Judgement.
 
@@ -238,8 +250,8 @@ class World:
     def differing_replicas(self):
         """Kills the nodes when all have applied the whole log, and compares their databases."""
         def applied():
-            partitions = [self.cluster.status(node)["partitions"][0] for node in self.nodes]
-            return len({(each["head"], each["applied"]) for each in partitions}) == 1 and partitions[0]["head"] == partitions[0]["applied"]
+            places = {known.get(end) for node in self.nodes for known in [self.cluster.partition(node)] for end in ("head", "applied")}
+            return len(places) == 1 and None not in places
 
         self.cluster.until("all nodes have applied the log", applied)
         for node in self.nodes:
