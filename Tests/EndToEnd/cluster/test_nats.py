@@ -66,7 +66,7 @@ def test_an_append_succeeds_only_behind_the_last_message_of_its_subject(three):
 def test_one_of_racing_appends_succeeds(three):
     async def race():
         publishers = [await Publisher.connect(three.servers[number % 3].port) for number in range(6)]
-        outcomes = await asyncio.gather(*(each.append("log.race", b"x", 0) for each in publishers), return_exceptions=True)
+        outcomes = await asyncio.gather(*(each._append("log.race", b"x", 0) for each in publishers), return_exceptions=True)
         for each in publishers:
             each.transport.abort()
         return outcomes
