@@ -49,7 +49,7 @@ class Dispatcher(asyncio.Protocol):
 
 
 def dispatch(session, number):
-    """The bytes of a dispatch whose answer has no body."""
+    """The bytes of a dispatch. Its answer has no body."""
     body = json.dumps({"rename": f"title {number}"}).encode()
     return (f"POST /v1/apps/counter/sessions/load-{session}/events HTTP/1.1\r\nHost: localhost\r\nPrefer: return=minimal\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n").encode() + body  # fmt: skip

@@ -11,11 +11,11 @@ import time
 
 #: The longest wait for a reply, in seconds. An election of NATS takes 4 to 9 s.
 PATIENCE = 10.0
-#: The code of an append whose condition does not hold.
+#: The code of an append after a failed condition.
 #: Source: <https://github.com/nats-io/nats-server/blob/main/server/errors.json>
 WRONG_LAST_SEQUENCE = 10071
-#: The code of an append while another one of its subject is on its way through the quorum. NATS 2.15.1 also answers it at
-#: times (about one of 2,000 on a busy machine) to an append that directly follows the acknowledgement of the one before.
+#: The code of an append while another one of its subject is on its way through the quorum. On a busy machine, NATS 2.15.1
+#: also answers it to one of about 2,000 appends that directly follow the acknowledgement of the append before them.
 IN_FLIGHT = 10164
 #: The code of an append to a stream that has reached its `max_bytes`.
 STREAM_FULL = 10077
@@ -91,14 +91,21 @@ class Client:
         self._lines, self._messages, self._numbers = Lines(), iter(()), itertools.count(1)
         self._lock = threading.Lock()
         self._inbox = f"_INBOX.test.{id(self)}.{time.monotonic_ns()}"
+        try:
+            #: The server's description of itself.
+            self.info = self._begin(seconds)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, seconds):
         operation, rest, *_ = self._next(seconds)
         assert operation == "INFO", operation
-        #: The server's description of itself.
-        self.info = json.loads(rest)
         options = {"verbose": False, "pedantic": False, "headers": True, "no_responders": True, "lang": "test", "version": "1"}
         self._socket.sendall(b"CONNECT %s\r\nSUB %s.* 1\r\nPING\r\n" % (json.dumps(options).encode(), self._inbox.encode()))
         while self._next(seconds)[0] != "PONG":
             pass
+        return json.loads(rest)
 
     def _next(self, seconds):
         """The next message; answers PING."""

@@ -19,7 +19,7 @@ PIECE_MAX = 65_536
 
 
 class Link:
-    """One listening port, whose connections lead to one target port."""
+    """One listening port. Its connections lead to one target port."""
 
     def __init__(self, proxy, target):
         self._proxy, self.target = proxy, target
