@@ -53,8 +53,10 @@ def plan_of(options):
     kinds = options.kinds or (ALONE if options.alone else None)
     if not kinds:
         return plans.plan(options.seed, options.faults, LEASE)
-    chance = random.Random(options.seed)
-    return [plans.fault(chance.choice(kinds), chance, LEASE) for _ in range(options.faults)]
+    chance, drawn = random.Random(options.seed), []
+    while len(drawn) < options.faults:
+        drawn += chance.sample(kinds, len(kinds))
+    return [plans.fault(kind, chance, LEASE) for kind in drawn[: options.faults]]
 
 
 @contextlib.contextmanager

@@ -30,7 +30,7 @@ class Fault:
 
 
 def plan(seed, count, lease):
-    """Draws `count` faults. Each dozen has all needed kinds, until all kinds were drawn once; then any order follows."""
+    """Draws faults. The first dozen has each needed kind once. Then all kinds follow in turn."""
     chance, kinds = random.Random(seed), []
     kinds += chance.sample(NEEDED, len(NEEDED))
     while len(kinds) < count:

@@ -52,7 +52,7 @@ class Wrong(rounds.Faults):
 
 def test_a_server_that_loses_acknowledged_dispatches_is_found(alone, monkeypatch):
     monkeypatch.setattr(rounds, "Faults", Wrong)
-    monkeypatch.setattr(rounds, "PATIENCE", 3.0)
+    monkeypatch.setattr(rounds, "PATIENCE", 1.5)
     world = run(alone, monkeypatch, Fault("restore-owner", 0.0), Fault("restore-owner", 0.0))
     found = "\n".join(world.findings)
     assert "was acknowledged at version" in found or "the log goes on with version" in found, found[:2_000]
