@@ -19,7 +19,7 @@ import tempfile
 
 # The harness and the oracle are in other folders. pytest finds them there; a run as a program needs these lines.
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path += [str(HERE.parent), str(HERE.parent / "chaos")]
+sys.path += [str(HERE.parent), str(HERE.parent / "chaos"), str(HERE / "network")]
 
 import plan as plans
 from nats import NATSCluster

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-# The ledger and the oracle of the chaos test are used here too.
-sys.path.append(str(HERE.parent / "chaos"))
+# The servers and the proxy, and the ledger and the oracle of the chaos test.
+sys.path += [str(HERE / "network"), str(HERE.parent / "chaos")]
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -15,7 +15,7 @@ PATIENCE = 10.0
 #: Source: <https://github.com/nats-io/nats-server/blob/main/server/errors.json>
 WRONG_LAST_SEQUENCE = 10071
 #: The code of an append while another one of its subject is on its way through the quorum. On a busy machine, NATS
-#: 2.15.1 also gives it to one of about 2,000 appends that directly follow the acknowledgement of the append before them.
+#: 2.15.1 also gives it to one of about 2,000 appends that directly follow the acknowledgement of the one before.
 IN_FLIGHT = 10164
 #: The code of an append to a stream that has reached its `max_bytes`.
 STREAM_FULL = 10077
