@@ -45,66 +45,50 @@ let package = Package(
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-            ],
-            swiftSettings: settings
+            ]
         ),
         .target(
             name: "RivuletBase",
             dependencies: [
                 .product(name: "HashTreeCollections", package: "swift-collections"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
-            ],
-            swiftSettings: settings
+            ]
         ),
-        .target(name: "RivuletJSON", dependencies: ["RivuletBase"], swiftSettings: settings),
-        .target(name: "RivuletSchema", dependencies: ["RivuletJSON"], swiftSettings: settings),
-        .target(name: "RivuletHTTP", dependencies: ["RivuletBase"], swiftSettings: settings),
-        .target(name: "RivuletEventLoop", dependencies: ["CLibuv", "RivuletBase"], swiftSettings: settings),
+        .target(name: "RivuletJSON", dependencies: ["RivuletBase"]),
+        .target(name: "RivuletSchema", dependencies: ["RivuletJSON"]),
+        .target(name: "RivuletHTTP", dependencies: ["RivuletBase"]),
+        .target(name: "RivuletEventLoop", dependencies: ["CLibuv", "RivuletBase"]),
         .target(
             name: "RivuletObservation",
             dependencies: [
                 "CCurrentRun", "RivuletBase", "RivuletJSON", "RivuletMacros",
                 .product(name: "OrderedCollections", package: "swift-collections"),
-            ],
-            swiftSettings: settings
+            ]
         ),
-        .target(
-            name: "RivuletObjects",
-            dependencies: ["RivuletMacros"],
-            swiftSettings: settings
-        ),
+        .target(name: "RivuletObjects", dependencies: ["RivuletMacros"]),
         .target(
             name: "RivuletStores",
             dependencies: [
-                "RivuletBase",
-                "RivuletJSON",
-                "RivuletObjects",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "RivuletBase", "RivuletJSON", "RivuletObjects", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
-            ],
-            swiftSettings: settings
+            ]
         ),
-        .target(name: "RivuletAccess", dependencies: ["RivuletBase", "RivuletJSON"], swiftSettings: settings),
+        .target(name: "RivuletAccess", dependencies: ["RivuletBase", "RivuletJSON"]),
         .target(
             name: "RivuletAuth",
             dependencies: [
-                "RivuletAccess",
-                "RivuletBase",
-                "RivuletJSON",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "RivuletAccess", "RivuletBase", "RivuletJSON", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-            ],
-            swiftSettings: settings
+            ]
         ),
         .target(
             name: "RivuletEngine",
             dependencies: [
-                "RivuletAccess", "RivuletBase", "RivuletJSON", "RivuletMacros", "RivuletObjects", "RivuletObservation",
-                "RivuletSchema",
-            ],
-            swiftSettings: settings
+                "RivuletAccess", "RivuletBase", "RivuletJSON", "RivuletMacros", "RivuletObjects",
+                "RivuletObservation", "RivuletSchema",
+            ]
         ),
         .target(
             name: "RivuletInProcess",
@@ -112,190 +96,114 @@ let package = Package(
                 "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+            ]
         ),
         .target(
             name: "RivuletSessions",
             dependencies: [
-                "RivuletAccess",
-                "RivuletBase",
-                "RivuletEngine",
-                "RivuletJSON",
-                "RivuletObservation",
-                "RivuletSchema",
-                "RivuletStores",
-                .product(name: "DequeModule", package: "swift-collections"),
+                "RivuletAccess", "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletSchema",
+                "RivuletStores", .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+            ]
         ),
         .target(
             name: "RivuletCluster",
             dependencies: [
-                "RivuletBase",
-                "RivuletEngine",
-                "RivuletJSON",
-                "RivuletSessions",
-                "RivuletStores",
+                "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletSessions", "RivuletStores",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+            ]
         ),
         .target(
             name: "RivuletNATS",
             dependencies: [
-                "RivuletBase",
-                "RivuletCluster",
-                "RivuletEngine",
-                "RivuletEventLoop",
-                "RivuletJSON",
+                "RivuletBase", "RivuletCluster", "RivuletEngine", "RivuletEventLoop", "RivuletJSON",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+            ]
         ),
         .target(
             name: "RivuletSQLite",
             dependencies: [
                 "CPageChecksums", "CSQLite", "CZlib", "RivuletBase", "RivuletCluster", "RivuletSessions",
                 "RivuletStores",
-            ],
-            swiftSettings: settings
+            ]
         ),
-        .target(
-            name: "RivuletMetrics",
-            dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")],
-            swiftSettings: settings
-        ),
+        .target(name: "RivuletMetrics", dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")]),
         .target(
             name: "RivuletServer",
             dependencies: [
-                "CZlib",
-                "RivuletAccess",
-                "RivuletAuth",
-                "RivuletBase",
-                "RivuletCluster",
-                "RivuletEngine",
-                "RivuletEventLoop",
-                "RivuletHTTP",
-                "RivuletJSON",
-                "RivuletMetrics",
-                "RivuletObservation",
-                "RivuletSchema",
-                "RivuletSessions",
-                "RivuletStores",
+                "CZlib", "RivuletAccess", "RivuletAuth", "RivuletBase", "RivuletCluster", "RivuletEngine",
+                "RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletMetrics", "RivuletObservation",
+                "RivuletSchema", "RivuletSessions", "RivuletStores",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            resources: [.embedInCode("OpenAPI/openapi.json")],
-            swiftSettings: settings
+            resources: [.embedInCode("OpenAPI/openapi.json")]
         ),
         .target(
             name: "Rivulet",
             dependencies: [
-                "RivuletAccess",
-                "RivuletBase",
-                "RivuletCluster",
-                "RivuletEngine",
-                "RivuletEventLoop",
-                "RivuletInProcess",
-                "RivuletJSON",
-                "RivuletMetrics",
-                "RivuletNATS",
-                "RivuletObjects",
-                "RivuletObservation",
-                "RivuletSQLite",
-                "RivuletSchema",
-                "RivuletServer",
-                "RivuletSessions",
-                "RivuletStores",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+                "RivuletAccess", "RivuletBase", "RivuletCluster", "RivuletEngine", "RivuletEventLoop",
+                "RivuletInProcess", "RivuletJSON", "RivuletMetrics", "RivuletNATS", "RivuletObjects",
+                "RivuletObservation", "RivuletSQLite", "RivuletSchema", "RivuletServer", "RivuletSessions",
+                "RivuletStores", .product(name: "Logging", package: "swift-log"),
+            ]
         ),
-        .target(name: "RivuletTestClock", dependencies: ["RivuletEngine"], swiftSettings: settings),
+        .target(name: "RivuletTestClock", dependencies: ["RivuletEngine"]),
         .target(
             name: "RivuletTesting",
             dependencies: [
                 "RivuletAccess", "RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer",
                 "RivuletSessions", "RivuletStores", "RivuletTestClock",
-            ],
-            swiftSettings: settings
+            ]
         ),
-        .target(name: "RivuletExamples", dependencies: ["Rivulet"], swiftSettings: settings),
+        .target(name: "RivuletExamples", dependencies: ["Rivulet"]),
         .target(
             name: "RivuletCLI",
             dependencies: [
-                "CProcessArguments",
-                "Rivulet",
-                "RivuletAccess",
-                "RivuletAuth",
-                "RivuletBase",
-                "RivuletCluster",
-                "RivuletEventLoop",
-                "RivuletExamples",
-                "RivuletJSON",
-                "RivuletNATS",
-                "RivuletServer",
-                "RivuletStores",
+                "CProcessArguments", "Rivulet", "RivuletAccess", "RivuletAuth", "RivuletBase", "RivuletCluster",
+                "RivuletEventLoop", "RivuletExamples", "RivuletJSON", "RivuletNATS", "RivuletServer", "RivuletStores",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+            ]
         ),
         // Tests of commands import them from a library, because a package with a macro does not build executables for
         // its tests.
-        .executableTarget(name: "RivuletMain", dependencies: ["RivuletCLI"], swiftSettings: settings),
+        .executableTarget(name: "RivuletMain", dependencies: ["RivuletCLI"]),
         .target(name: "CAllocationCount", path: "Benchmarks/Observation/CAllocationCount"),
         .executableTarget(
             name: "ObservationBenchmark",
             dependencies: ["CAllocationCount", "RivuletObservation"],
-            path: "Benchmarks/Observation/ObservationBenchmark",
-            swiftSettings: settings
+            path: "Benchmarks/Observation/ObservationBenchmark"
         ),
         .target(
             name: "CounterFixture",
             dependencies: ["RivuletBase", "RivuletEngine", "RivuletJSON", "RivuletObservation"],
-            path: "Tests/Support/CounterFixture",
-            swiftSettings: settings
+            path: "Tests/Support/CounterFixture"
         ),
         .executableTarget(
             name: "ExplicitServer",
             dependencies: ["CounterFixture", "Rivulet", .product(name: "Logging", package: "swift-log")],
-            path: "Tests/Support/ExplicitServer",
-            swiftSettings: settings
+            path: "Tests/Support/ExplicitServer"
         ),
         .executableTarget(
             name: "PreferencesProgram",
             dependencies: ["Rivulet"],
-            path: "Tests/Support/PreferencesProgram",
-            swiftSettings: settings
+            path: "Tests/Support/PreferencesProgram"
         ),
-        .executableTarget(
-            name: "VotesProgram",
-            dependencies: ["Rivulet"],
-            path: "Tests/Support/VotesProgram",
-            swiftSettings: settings
-        ),
+        .executableTarget(name: "VotesProgram", dependencies: ["Rivulet"], path: "Tests/Support/VotesProgram"),
         .executableTarget(
             name: "SessionBenchmark",
             dependencies: [
-                "CAllocationCount",
-                "CounterFixture",
-                "RivuletEngine",
-                "RivuletJSON",
-                "RivuletObservation",
-                "RivuletSessions",
-                .product(name: "Logging", package: "swift-log"),
+                "CAllocationCount", "CounterFixture", "RivuletEngine", "RivuletJSON", "RivuletObservation",
+                "RivuletSessions", .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Benchmarks/Sessions/SessionBenchmark",
-            swiftSettings: settings
+            path: "Benchmarks/Sessions/SessionBenchmark"
         ),
         .executableTarget(
             name: "StoreBenchmark",
@@ -303,64 +211,48 @@ let package = Package(
                 "CAllocationCount", "RivuletJSON", "RivuletObservation", "RivuletSQLite", "RivuletSessions",
                 "RivuletStores",
             ],
-            path: "Benchmarks/Stores/StoreBenchmark",
-            swiftSettings: settings
+            path: "Benchmarks/Stores/StoreBenchmark"
         ),
         .target(
             name: "ChangeOracle",
             dependencies: ["RivuletJSON", "RivuletObservation"],
-            path: "Tests/Support/ChangeOracle",
-            swiftSettings: settings
+            path: "Tests/Support/ChangeOracle"
         ),
-        .target(name: "SeededRandom", path: "Tests/Support/SeededRandom", swiftSettings: settings),
+        .target(name: "SeededRandom", path: "Tests/Support/SeededRandom"),
         .target(
             name: "StorageConformance",
             dependencies: ["RivuletBase", "RivuletSessions"],
-            path: "Tests/Support/StorageConformance",
-            swiftSettings: settings
+            path: "Tests/Support/StorageConformance"
         ),
         .target(
             name: "ItemStorageConformance",
             dependencies: ["RivuletStores", "SeededRandom"],
-            path: "Tests/Support/ItemStorageConformance",
-            swiftSettings: settings
+            path: "Tests/Support/ItemStorageConformance"
         ),
         .target(
             name: "ClusterModels",
             dependencies: ["RivuletBase", "RivuletCluster", "RivuletSessions", "RivuletStores", "SeededRandom"],
-            path: "Tests/Support/ClusterModels",
-            swiftSettings: settings
+            path: "Tests/Support/ClusterModels"
         ),
-        .target(
-            name: "StoreFixture",
-            dependencies: ["RivuletStores"],
-            path: "Tests/Support/StoreFixture",
-            swiftSettings: settings
-        ),
+        .target(name: "StoreFixture", dependencies: ["RivuletStores"], path: "Tests/Support/StoreFixture"),
         .target(name: "CStorageFaults", path: "Tests/Support/CStorageFaults"),
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "RivuletHTTP", "RivuletJSON", "RivuletObservation", "RivuletSQLite", "RivuletServer", "RivuletSessions",
+                "RivuletHTTP", "RivuletJSON", "RivuletObservation", "RivuletSQLite", "RivuletServer",
+                "RivuletSessions",
             ],
-            path: "Tests/Fuzz/FuzzTargets",
-            swiftSettings: settings
+            path: "Tests/Fuzz/FuzzTargets"
         ),
-        .testTarget(
-            name: "FuzzTests",
-            dependencies: ["FuzzTargets"],
-            path: "Tests/Fuzz/FuzzTests",
-            swiftSettings: settings
-        ),
-        .testTarget(name: "DependencyTests", swiftSettings: settings),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/FuzzTests"),
+        .testTarget(name: "DependencyTests"),
         .testTarget(
             name: "RivuletClusterTests",
             dependencies: [
                 "ClusterModels", "ItemStorageConformance", "RivuletBase", "RivuletCluster", "RivuletSessions",
                 "RivuletStores", "SeededRandom", "StorageConformance",
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+            ]
         ),
         .testTarget(
             name: "RivuletNATSTests",
@@ -369,103 +261,64 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+            ]
         ),
-        .testTarget(
-            name: "RivuletExamplesTests",
-            dependencies: ["Rivulet", "RivuletExamples", "RivuletTesting"],
-            swiftSettings: settings
-        ),
+        .testTarget(name: "RivuletExamplesTests", dependencies: ["Rivulet", "RivuletExamples", "RivuletTesting"]),
         .testTarget(
             name: "RivuletTests",
             dependencies: [
-                "Rivulet",
-                "RivuletCLI",
-                "RivuletTesting",
+                "Rivulet", "RivuletCLI", "RivuletCluster", "RivuletNATS", "RivuletServer", "RivuletTesting",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+            ]
         ),
-        .testTarget(name: "RivuletBaseTests", dependencies: ["RivuletBase", "SeededRandom"], swiftSettings: settings),
-        .testTarget(
-            name: "RivuletJSONTests",
-            dependencies: ["RivuletJSON", "RivuletSchema", "SeededRandom"],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "RivuletSchemaTests",
-            dependencies: ["RivuletJSON", "RivuletSchema"],
-            swiftSettings: settings
-        ),
+        .testTarget(name: "RivuletBaseTests", dependencies: ["RivuletBase", "SeededRandom"]),
+        .testTarget(name: "RivuletJSONTests", dependencies: ["RivuletJSON", "RivuletSchema", "SeededRandom"]),
+        .testTarget(name: "RivuletSchemaTests", dependencies: ["RivuletJSON", "RivuletSchema"]),
         .testTarget(
             name: "RivuletMetricsTests",
-            dependencies: ["RivuletMetrics", .product(name: "CoreMetrics", package: "swift-metrics")],
-            swiftSettings: settings
+            dependencies: ["RivuletMetrics", .product(name: "CoreMetrics", package: "swift-metrics")]
         ),
-        .testTarget(name: "RivuletHTTPTests", dependencies: ["RivuletHTTP", "SeededRandom"], swiftSettings: settings),
-        .testTarget(
-            name: "RivuletEventLoopTests",
-            dependencies: ["RivuletEventLoop", "SeededRandom"],
-            swiftSettings: settings
-        ),
+        .testTarget(name: "RivuletHTTPTests", dependencies: ["RivuletHTTP", "SeededRandom"]),
+        .testTarget(name: "RivuletEventLoopTests", dependencies: ["RivuletEventLoop", "SeededRandom"]),
         .testTarget(
             name: "RivuletMacrosTests",
             dependencies: [
-                "RivuletMacros",
-                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+                "RivuletMacros", .product(name: "SwiftDiagnostics", package: "swift-syntax"),
                 .product(name: "SwiftParser", package: "swift-syntax"),
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
-            ],
-            swiftSettings: settings
+            ]
         ),
         .testTarget(
             name: "RivuletObservationTests",
-            dependencies: ["ChangeOracle", "RivuletJSON", "RivuletObservation", "RivuletSchema", "SeededRandom"],
-            swiftSettings: settings
+            dependencies: ["ChangeOracle", "RivuletJSON", "RivuletObservation", "RivuletSchema", "SeededRandom"]
         ),
-        .testTarget(
-            name: "RivuletObjectsTests",
-            dependencies: ["RivuletObjects"],
-            swiftSettings: settings
-        ),
+        .testTarget(name: "RivuletObjectsTests", dependencies: ["RivuletObjects"]),
         .testTarget(
             name: "RivuletStoresTests",
             dependencies: [
                 "CStorageFaults", "ItemStorageConformance", "RivuletJSON", "RivuletObjects", "RivuletStores",
-                "StoreFixture",
-                .product(name: "InMemoryLogging", package: "swift-log"),
+                "StoreFixture", .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+            ]
         ),
-        .testTarget(
-            name: "RivuletAccessTests",
-            dependencies: ["RivuletAccess", "RivuletJSON", "SeededRandom"],
-            swiftSettings: settings
-        ),
+        .testTarget(name: "RivuletAccessTests", dependencies: ["RivuletAccess", "RivuletJSON", "SeededRandom"]),
         .testTarget(
             name: "RivuletAuthTests",
             dependencies: [
-                "RivuletAccess",
-                "RivuletAuth",
-                "RivuletJSON",
-                "SeededRandom",
+                "RivuletAccess", "RivuletAuth", "RivuletJSON", "SeededRandom",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-            ],
-            swiftSettings: settings
+            ]
         ),
         .testTarget(
             name: "RivuletEngineTests",
-            dependencies: ["CounterFixture", "RivuletEngine", "RivuletJSON", "RivuletObservation"],
-            swiftSettings: settings
+            dependencies: ["CounterFixture", "RivuletEngine", "RivuletJSON", "RivuletObservation"]
         ),
         .testTarget(
             name: "RivuletInProcessTests",
@@ -473,62 +326,50 @@ let package = Package(
                 "CounterFixture", "RivuletEngine", "RivuletInProcess", "RivuletObservation", "RivuletTestClock",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+            ]
         ),
         .testTarget(
             name: "RivuletSessionsTests",
             dependencies: [
-                "ChangeOracle",
-                "CounterFixture",
-                "ItemStorageConformance",
-                "RivuletAccess",
-                "RivuletBase",
-                "RivuletEngine",
-                "RivuletJSON",
-                "RivuletObjects",
-                "RivuletObservation",
-                "RivuletSessions",
-                "RivuletStores",
-                "RivuletTestClock",
-                "SeededRandom",
-                "StorageConformance",
-                "StoreFixture",
+                "ChangeOracle", "CounterFixture", "ItemStorageConformance", "RivuletAccess", "RivuletBase",
+                "RivuletEngine", "RivuletJSON", "RivuletObjects", "RivuletObservation", "RivuletSessions",
+                "RivuletStores", "RivuletTestClock", "SeededRandom", "StorageConformance", "StoreFixture",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings
+            ]
         ),
         .testTarget(
             name: "RivuletSQLiteTests",
             dependencies: [
-                "CPageChecksums", "CSQLite", "CStorageFaults", "ItemStorageConformance", "RivuletBase",
-                "RivuletSQLite", "RivuletSessions", "RivuletStores", "SeededRandom", "StorageConformance",
-            ],
-            swiftSettings: settings
+                "CPageChecksums", "CSQLite", "CStorageFaults", "ClusterModels", "ItemStorageConformance",
+                "RivuletBase", "RivuletCluster", "RivuletSQLite", "RivuletSessions", "RivuletStores", "SeededRandom",
+                "StorageConformance",
+            ]
         ),
         .testTarget(
             name: "RivuletTestingTests",
             dependencies: [
                 "RivuletAccess", "RivuletEngine", "RivuletJSON", "RivuletObservation", "RivuletServer",
                 "RivuletSessions", "RivuletStores", "RivuletTesting",
-            ],
-            swiftSettings: settings
+            ]
         ),
         .testTarget(
             name: "RivuletServerTests",
             dependencies: [
-                "CZlib", "CounterFixture", "RivuletAccess", "RivuletAuth", "RivuletBase", "RivuletEngine",
-                "RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletMetrics", "RivuletObservation",
-                "RivuletServer", "RivuletSessions",
-                "RivuletStores", "SeededRandom",
+                "CZlib", "CounterFixture", "RivuletAccess", "RivuletAuth", "RivuletBase", "RivuletCluster",
+                "RivuletEngine", "RivuletEventLoop", "RivuletHTTP", "RivuletJSON", "RivuletMetrics", "RivuletObjects",
+                "RivuletObservation", "RivuletServer", "RivuletSessions", "RivuletStores", "SeededRandom",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-            ],
-            swiftSettings: settings
+            ]
         ),
-        .testTarget(name: "WaveSamplesTests", dependencies: ["Rivulet"], swiftSettings: settings),
+        .testTarget(name: "WaveSamplesTests", dependencies: ["Rivulet"]),
     ]
 )
+
+// System libraries take no settings.
+for target in package.targets where [.regular, .executable, .test, .macro].contains(target.type) {
+    target.swiftSettings = settings
+}
 
 // `Tests/run module` builds the tests of one module, with the targets that they need.
 if let tests = Context.environment["RIVULET_TESTS"] {
