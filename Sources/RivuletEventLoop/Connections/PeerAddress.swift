@@ -15,6 +15,9 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
             self.low = low
         }
 
+        /// The 16 bytes of the address in network order.
+        package var words: (high: UInt64, low: UInt64) { (high, low) }
+
         /// Makes an IPv4 address, such as 0x7F000001 for 127.0.0.1.
         package init(v4 address: UInt32) { self.init(high: 0, low: Self.v4Prefix | UInt64(address)) }
 

@@ -13,7 +13,7 @@ extension EventLoop {
     ///   - host: An IPv4 or IPv6 address, or a name, which a thread of libuv resolves.
     ///   - port: The port.
     ///   - time: The time for all of it; afterwards the reply is `ETIMEDOUT`.
-    ///   - reply: Gets the connection, whose reading has begun, or the failing call with "host:port". It is called on
+    ///   - reply: Gets the connection, which is read already, or the failing call with "host:port". It is called on
     ///     the loop, after this call has returned, and not after the end of the loop.
     package func connect(
         host: String,
@@ -63,9 +63,9 @@ extension EventLoop {
 /// One attempt to connect, until the connection is made or has failed.
 @safe
 final class OutgoingConnection {
-    // SAFETY: used on the loop's thread only. `request` is allocated in `init` and freed in `deinit`; libuv uses it only
-    // between `resolve` and its callback, and the request keeps this object meanwhile. `poll` is valid while it is not
-    // nil; libuv frees it in the close callback.
+    // SAFETY: used on the loop's thread only. `request` is allocated in `init` and freed in `deinit`; libuv uses it
+    // only between `resolve` and its callback, and the request keeps this object meanwhile. `poll` is valid while it is
+    // not nil; libuv frees it in the close callback.
     private unowned let loop: EventLoop
     private let endpoint: String
     private var reply: ((Result<ConnectionID, LoopError>) -> Void)?

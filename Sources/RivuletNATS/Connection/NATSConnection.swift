@@ -298,7 +298,11 @@ package final class NATSConnection: @unchecked Sendable {
         (id, phase, timer, outbound, info) = (nil, next, nil, [], nil)
         self.problem = problem ?? .unavailable(detail: "The connection to NATS was stopped.")
         if let problem, problem != lastLogged {
-            logger.warning("no connection to NATS: \(Self.text(of: problem))")
+            // The attempts that follow fail for as long as the servers are away. A server that is refused needs an
+            // operator.
+            var level: Logger.Level = wasConnected ? .warning : .debug
+            if case .incompatible = problem { level = .warning }
+            logger.log(level: level, "no connection to NATS: \(Self.text(of: problem))")
             lastLogged = problem
         }
         if wasConnected { for observer in observers { observer(false) } }

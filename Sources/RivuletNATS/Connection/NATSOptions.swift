@@ -2,7 +2,7 @@
 package struct NATSOptions: Sendable {
     /// The servers of one NATS cluster, at least one.
     package var servers: [NATSServer]
-    /// The credentials for servers whose URL has none.
+    /// The credentials for servers without any in their URL.
     package var credentials: NATSCredentials
     /// The name of the client in the servers' monitoring.
     package var name: String

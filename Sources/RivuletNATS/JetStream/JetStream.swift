@@ -173,7 +173,10 @@ struct JetStreamError: Error, Hashable {
         switch code {
         case Self.noStream:
             return .incompatible(
-                detail: "NATS has no streams of this cluster. Create them with `rivulet cluster init`."
+                detail: """
+                    NATS has no streams of this cluster. Create them with `rivulet cluster init`, or, for a cluster that \
+                    has lost them, run `rivulet cluster reseed --from NODE`.
+                    """
             )
         case Self.notEnabled, Self.notEnabledForAccount:
             return .incompatible(detail: "JetStream is not enabled: \(text). Enable it for the account in NATS.")

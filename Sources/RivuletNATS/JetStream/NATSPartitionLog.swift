@@ -37,6 +37,16 @@ package final class NATSPartitionLog: PartitionLog {
         after position: LogPosition,
         reply: @escaping (LogAppendOutcome) -> Void
     ) {
+        append(message, to: partition, after: position, triesLeft: limits.inFlightTriesMax, reply: reply)
+    }
+
+    private func append(
+        _ message: [UInt8],
+        to partition: Partition,
+        after position: LogPosition,
+        triesLeft: Int,
+        reply: @escaping (LogAppendOutcome) -> Void
+    ) {
         let subject = names.log(partition)
         let stream = names.logStream(partition)
         jetStream.publish(subject, after: position.rawValue, message, within: limits.appendTime) { [self] result in
@@ -52,7 +62,13 @@ package final class NATSPartitionLog: PartitionLog {
             case .failure(.error(let error)):
                 if let last = error.lastSequence { return reply(.moved(last: LogPosition(rawValue: last))) }
                 if error.code == JetStreamError.wrongLastInFlight {
-                    return findMoved(partition, from: position, triesLeft: limits.inFlightTriesMax, reply: reply)
+                    let attempt = Attempt(
+                        message: message,
+                        partition: partition,
+                        position: position,
+                        triesLeft: triesLeft
+                    )
+                    return didMeetAnother(attempt, reply: reply)
                 }
                 // The store has failed for another reason than its space, perhaps on this server only.
                 if error.code == JetStreamError.storeFailed, !error.isFull { return reply(.unknown) }
@@ -61,20 +77,32 @@ package final class NATSPartitionLog: PartitionLog {
         }
     }
 
-    /// Finds the end of a log to which another writer has a message on its way.
-    private func findMoved(
-        _ partition: Partition,
-        from position: LogPosition,
-        triesLeft: Int,
-        reply: @escaping (LogAppendOutcome) -> Void
-    ) {
-        last(of: partition) { [self] result in
+    /// An append that the log refused because of a message on its way.
+    private struct Attempt {
+        let message: [UInt8]
+        let partition: Partition
+        let position: LogPosition
+        let triesLeft: Int
+    }
+
+    /// Tells the end of a log to which another writer has a message on its way, or writes again.
+    ///
+    /// NATS 2.15.1 also refuses an append in this way that directly follows the last acknowledgement, with no other
+    /// writer. The refused message is not written, so writing again is safe.
+    private func didMeetAnother(_ attempt: Attempt, reply: @escaping (LogAppendOutcome) -> Void) {
+        last(of: attempt.partition) { [self] result in
             switch result {
-            case .success(let last?) where last != position: reply(.moved(last: last))
+            case .success(let last?) where last != attempt.position: reply(.moved(last: last))
             case .failure(let error): reply(.refused(error))
-            case .success where triesLeft > 1:
+            case .success where attempt.triesLeft > 1:
                 connection.nats.loop.schedule(after: limits.inFlightPause) { [self] in
-                    findMoved(partition, from: position, triesLeft: triesLeft - 1, reply: reply)
+                    append(
+                        attempt.message,
+                        to: attempt.partition,
+                        after: attempt.position,
+                        triesLeft: attempt.triesLeft - 1,
+                        reply: reply
+                    )
                 }
             case .success:
                 reply(.refused(.unavailable(detail: "Another node's message of the log is not committed yet.")))
@@ -144,7 +172,7 @@ package struct NATSLogLimits: Hashable, Sendable {
     package var readBytesMax = 4_194_304
     /// The number of looks for another writer's message, and the pause between them.
     package var inFlightTriesMax = 50
-    package var inFlightPause = Duration.milliseconds(20)
+    package var inFlightPause = Duration.milliseconds(5)
     /// The time without a message after which a follower is told to look.
     package var followSilenceMax = Duration.seconds(2)
     /// The time after a new connection in which the servers tell each other of its subscriptions.

@@ -10,7 +10,7 @@ package struct NATSParser {
     /// The most bytes of memory that are kept after a large message.
     private static let keptBytesMax = 1_048_576
 
-    /// A message whose line was read, and whose content was not.
+    /// A message of which the line was read, and the content was not.
     private struct Pending {
         let subject: String
         let subscription: UInt64

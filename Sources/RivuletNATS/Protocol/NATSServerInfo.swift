@@ -46,7 +46,7 @@ package struct NATSVersion: Hashable, Comparable, Sendable, CustomStringConverti
     package let minor: Int
     package let patch: Int
 
-    /// The first version whose JetStream has no fault that this log cannot work around.
+    /// The first version of JetStream without a fault that this log cannot work around.
     ///
     /// 2.15.0 and earlier lose a stream at `PURGE {seq: 1}`, or accept a wrong expectation after a leader's step-down.
     /// Source: <https://github.com/nats-io/nats-server/pull/8241>, <https://github.com/nats-io/nats-server/pull/8057>

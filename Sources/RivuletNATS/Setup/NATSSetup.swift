@@ -83,7 +83,7 @@ package final class NATSSetup {
         )
     }
 
-    /// Refuses a log with messages, which belongs to a cluster whose facts were lost.
+    /// Refuses a log with messages, which belongs to a cluster that has lost its facts.
     private func refuseMessages(_ reply: @escaping (LogError?) -> Void) {
         let stream = names.logStream(.first)
         jetStream.call("STREAM.INFO.\(stream)") { result in

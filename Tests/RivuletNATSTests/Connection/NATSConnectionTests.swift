@@ -135,7 +135,10 @@ import Testing
             one.stop()
             two.stop()
         }
-        let node = try NATSTestNode([server(one), server(two)])
+        // The threads of other tests may be busy.
+        var (limits, logLimits) = (NATSLimits(), NATSLogLimits())
+        (limits.drainTime, limits.silenceMax, logLimits.appendTime) = (.seconds(300), .seconds(300), .seconds(300))
+        let node = try NATSTestNode([server(one), server(two)], limits: limits, logLimits: logLimits)
         defer { node.stop() }
         await node.connected()
         async let outcome = node.append("1", after: 0)

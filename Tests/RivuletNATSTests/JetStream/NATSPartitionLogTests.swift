@@ -262,7 +262,9 @@ import Testing
         #expect(
             error
                 == .incompatible(
-                    detail: "NATS has no streams of this cluster. Create them with `rivulet cluster init`."
+                    detail:
+                        "NATS has no streams of this cluster. Create them with `rivulet cluster init`, or, for a cluster "
+                        + "that has lost them, run `rivulet cluster reseed --from NODE`."
                 )
         )
         // Nothing listens on the subject, so the message was certainly not written.

@@ -86,7 +86,9 @@ import Testing
             nothing
                 == .failure(
                     .incompatible(
-                        detail: "NATS has no streams of this cluster. Create them with `rivulet cluster init`."
+                        detail:
+                            "NATS has no streams of this cluster. Create them with `rivulet cluster init`, or, for a cluster "
+                            + "that has lost them, run `rivulet cluster reseed --from NODE`."
                     )
                 )
         )
