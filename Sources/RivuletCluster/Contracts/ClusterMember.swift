@@ -1,5 +1,7 @@
 /// A node's membership in its cluster, as the server uses it; any thread may call it.
 package protocol ClusterMember: AnyObject, Sendable {
+    /// The id of the cluster.
+    var cluster: String { get }
     /// The node's name.
     var node: String { get }
     /// The run of this process; another run of the same node has another number.
@@ -10,6 +12,8 @@ package protocol ClusterMember: AnyObject, Sendable {
     ///
     /// A session is handed to a request only while it is true.
     var mayServe: Bool { get }
+    /// The time for which `mayServe` stays true without a further renewal, in seconds; 0 if it is false.
+    var leaseSecondsLeft: Double { get }
     /// The most bytes of a message.
     var messageBytesMax: Int { get }
 

@@ -1,6 +1,6 @@
 /// The replicated logs of a cluster: ordered messages, each written under the condition that it follows a known one.
 ///
-/// It is used on one executor, and replies there, exactly once for each call. A reply comes after the call has returned.
+/// It is used on one executor, and replies there, exactly once for each call and after the call has returned.
 package protocol PartitionLog: AnyObject {
     /// True if a committed message survives a power cut of a minority of the log's servers.
     var survivesPowerLoss: Bool { get }
@@ -31,6 +31,9 @@ package protocol PartitionLog: AnyObject {
     )
 
     /// Reads the places of the partition's first and last message; both are `.start` in an empty log.
+    ///
+    /// The answer is not older than any append that was answered before the call: a node with a copy ahead of
+    /// it halts.
     func ends(of partition: Partition, reply: @escaping (Result<LogEnds, LogError>) -> Void)
 
     /// Removes the messages before `position`; the partition's last message is never removed.

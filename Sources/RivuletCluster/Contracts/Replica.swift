@@ -49,9 +49,18 @@ package struct ReplicaPosition: Hashable, Sendable {
     package var link: FrameLink
     /// The hash over all outcomes since the partition began, which shows copies that have diverged.
     package var outcomes: UInt64
+    /// The newest claim that the copy has applied, and its end.
+    package var ownership: PartitionOwnership
 
-    package init(cluster: String, position: LogPosition, link: FrameLink, outcomes: UInt64) {
+    package init(
+        cluster: String,
+        position: LogPosition,
+        link: FrameLink,
+        outcomes: UInt64,
+        ownership: PartitionOwnership = .none
+    ) {
         (self.cluster, self.position, self.link, self.outcomes) = (cluster, position, link, outcomes)
+        self.ownership = ownership
     }
 
     /// The position of a copy to which nothing was applied.

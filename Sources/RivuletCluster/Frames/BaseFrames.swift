@@ -1,7 +1,8 @@
 // A base in the log's store is a list of frames, each with base operations only.
 //
-// The first operation of the first frame is a checkpoint with the hash over all outcomes. Every frame names the copy's
-// last frame as its previous one, and its nonce is the number of base frames behind it.
+// The first operation of the first frame is a checkpoint with the hash over all outcomes, which the operations of the
+// ownership follow. Every frame names the copy's last frame as its previous one, and its nonce is the number of base
+// frames behind it.
 
 internal import RivuletSessions
 
@@ -10,7 +11,8 @@ extension PartitionBase {
     package init(_ export: ReplicaExport, of partition: Partition, frameBytesMax: Int) {
         let (position, cluster) = (export.position, export.position.cluster)
         let splitter = FrameSplitter(frameBytesMax: frameBytesMax, cluster: cluster)
-        let groups = [[.checkpoint(outcomes: position.outcomes)]] + export.operations.map { $0.map(Operation.base) }
+        let place = [.checkpoint(outcomes: position.outcomes)] + position.ownership.operations
+        let groups = [place] + export.operations.map { $0.map(Operation.base) }
         let contents = groups.flatMap(splitter.contents)
         let frames = contents.enumerated().map { index, content in
             FrameCodec.encode(
@@ -38,6 +40,7 @@ extension ReplicaExport {
         var operations: [[BaseOperation]] = []
         var first: Frame?
         var outcomes: UInt64?
+        var ownership = PartitionOwnership.none
         for (index, bytes) in base.frames.enumerated() {
             let frame = try FrameCodec.decode(bytes)
             let begin = first ?? frame
@@ -46,10 +49,11 @@ extension ReplicaExport {
                 frame.term == begin.term, frame.cluster == begin.cluster, frame.partition == partition
             else { throw .damaged("frame \(index) of \(base.frames.count) is of another base") }
             let positioned = PositionedFrame(position: base.position, frame: frame, hash: .none)
-            guard var whole = try assembler.add(positioned)?.frame.operations else { continue }
+            guard let whole = try assembler.add(positioned)?.frame.operations else { continue }
             if outcomes == nil, case .checkpoint(let hash)? = whole.first {
                 outcomes = hash
-                whole.removeFirst()
+                for operation in whole.dropFirst() { ownership.apply(operation) }
+                continue
             }
             var group: [BaseOperation] = []
             for operation in whole {
@@ -68,7 +72,8 @@ extension ReplicaExport {
                 cluster: first.cluster,
                 position: base.position,
                 link: first.previous,
-                outcomes: outcomes
+                outcomes: outcomes,
+                ownership: ownership
             ),
             operations: operations
         )

@@ -45,7 +45,7 @@ package struct Claim: Hashable, Sendable {
     package let incarnation: UInt64
     /// The node's build, for operators.
     package let build: String
-    /// The schema versions of the node's apps; a node whose apps have a lower one does not claim after it.
+    /// The schema versions of the node's apps; a node with lower ones does not claim after it.
     package let schemas: [String: UInt32]
 
     package init(node: String, incarnation: UInt64, build: String, schemas: [String: UInt32]) {

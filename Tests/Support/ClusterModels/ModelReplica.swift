@@ -138,6 +138,7 @@ package final class ModelReplica: Replica, StorageRoles, ItemStorage {
                 let outcome = content.apply(operation)
                 hash.add(outcome)
                 outcomes.append(outcome)
+                position.ownership.apply(operation)
             }
             position.cluster = frame.cluster
             position.position = positioned.position

@@ -2,7 +2,7 @@ package import RivuletCluster
 package import RivuletSessions
 import Synchronization
 
-/// A writer whose log is an array: operations are encoded, decoded and applied to a replica, in order.
+/// A writer with an array as its log: operations are encoded, decoded and applied to a replica, in order.
 ///
 /// With a replica that answers at once, such as `ModelReplica`, `submit` returns after the operation's answer, unless
 /// another one is under way.
