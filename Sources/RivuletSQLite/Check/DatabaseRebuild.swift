@@ -40,7 +40,7 @@ struct DatabaseRebuild {
             access: .readWriteCreate,
             lockWaitMilliseconds: limits.lockWaitMilliseconds
         )
-        try SQLiteSchema.prepareWriter(connection, limits: limits)
+        try SQLiteSchema.prepareWriter(connection, limits: limits, for: .maintenance)
         try connection.checkpoint(.truncate, waitingMilliseconds: limits.lockWaitMilliseconds)
         let structure = try StructureCheck(connection)
         guard structure.tables.isEmpty else { throw Self.damaged(path, structure.tables.joined(separator: "; ")) }
@@ -62,7 +62,7 @@ struct DatabaseRebuild {
             if double != nil { hasDoubles = true }
         }
         let hasRightLogIndex = try Self.unlessDamaged(connection, Self.wrongLogIndex) == 0
-        let hasRightCounters = try CountedApps.wrong(connection).isEmpty
+        let hasRightCounters = try CountedApps.wrong(connection, isReplica: false).isEmpty
         isNeeded = !structure.indexes.isEmpty || hasDoubles || !hasRightLogIndex || !hasRightCounters
     }
 
@@ -71,7 +71,7 @@ struct DatabaseRebuild {
         do throws(SQLiteError) {
             let wait = SQLiteStorageLimits().lockWaitMilliseconds
             let copy = try SQLiteConnection(path: target, access: .readWriteCreate, lockWaitMilliseconds: wait)
-            try SQLiteSchema.prepareWriter(copy, limits: SQLiteStorageLimits())
+            try SQLiteSchema.prepareWriter(copy, limits: SQLiteStorageLimits(), for: .maintenance)
         } catch {
             throw error.storageError(for: nil)
         }

@@ -1,3 +1,4 @@
+internal import RivuletCluster
 internal import RivuletSessions
 internal import RivuletStores
 
@@ -21,6 +22,8 @@ struct DatabaseVerifier {
     private let reader: SQLiteReader
     private let layout: Int64
     private let path: String
+    /// True if the database is a node's copy of a cluster's data.
+    private let isReplica: Bool
 
     init(path: String) throws(SQLiteError) {
         self.path = path
@@ -32,6 +35,7 @@ struct DatabaseVerifier {
         )
         try SQLiteSchema.prepareReader(connection)
         layout = try SQLiteSchema.readableLayout(of: connection)
+        isReplica = try ReplicaRow.cluster(in: connection, layout: layout) != nil
         reader = try SQLiteReader(
             path: path,
             limits: limits,
@@ -74,6 +78,7 @@ struct DatabaseVerifier {
         if layout >= SQLiteSchema.itemsLayout {
             try verifyPart("the items") { (verifier) throws(SQLiteError) in try verifier.verifyItems() }
         }
+        if isReplica { try verifyPosition() }
     }
 
     /// Runs one part of the check.
@@ -147,8 +152,16 @@ struct DatabaseVerifier {
 
     /// Compares the counters of the apps with a quota with the sessions.
     private mutating func verifyCounters() throws(SQLiteError) {
-        for app in try CountedApps.wrong(connection) {
+        for app in try CountedApps.wrong(connection, isReplica: isReplica) {
             add("the counters of the app \(app) do not match its sessions")
+        }
+    }
+
+    private mutating func verifyPosition() throws(SQLiteError) {
+        do throws(SQLiteError) {
+            _ = try ReplicaRow.position(of: .first, in: connection)
+        } catch {
+            try add(error, of: "the position in the cluster's log", nil)
         }
     }
 

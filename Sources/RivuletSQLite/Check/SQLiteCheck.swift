@@ -40,6 +40,7 @@ public enum SQLiteCheck {
         defer { if descriptor >= 0 { _ = close(descriptor) } }
         if descriptor >= 0, flock(descriptor, LOCK_SH | LOCK_NB) != 0 { return nil }
         guard case .damaged(let frames, let commits)? = try LogFile(of: path).walk()?.verdict else { return nil }
+        if ReplicaFolder.holdsReplica(path), try !LogRecovery.isReplicaDamaged(path) { return nil }
         return "\(commits) commits in \(frames) frames follow a damaged frame or header"
     }
 }

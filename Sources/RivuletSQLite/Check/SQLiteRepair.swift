@@ -39,6 +39,12 @@ public enum SQLiteRepair {
         guard !DataFolderFiles.isLink(database) else {
             throw .unavailable(detail: "\(database) is a symbolic link: name the folder of its file with --data")
         }
+        guard !ReplicaFolder.holdsReplica(database) else {
+            throw .incompatible(
+                detail: "\(database) is a node's copy of a cluster's data. A repair could make it differ from the "
+                    + "other copies, so it was left as it is: \(ReplicaFolder.remedy(of: database))"
+            )
+        }
         let recovery = try LogRecovery(of: database, requiresClean: false, time: time)
         if recovery.renewsEpochs { try recovery.renewEpochs(in: database) }
         if let warning = recovery.warning { outcome.lines.append(warning) }

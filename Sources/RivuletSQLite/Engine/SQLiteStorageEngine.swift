@@ -20,11 +20,15 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
     /// The path of the data folder, as given to `init`.
     public var location: String { folder }
     let filename: String
+    let use: DatabaseUse
     private let requiresClean: Bool
     private let writes: WorkQueue<any WriteRequest>
     private let reads: WorkQueue<ReadRequest>
+    private let copies = CopyThread()
     private let phase = Mutex(Phase.new)
     private let writingError = FatalErrorBox()
+    /// The error of a replica's call that was not accepted, after which a later one would skip frames.
+    private let skipped = FatalErrorBox()
     private let quotas = Mutex<[String: StorageQuota]>([:])
     let sharedKeys: SharedKeys
     let sharedErasure = SharedErasure()
@@ -84,11 +88,13 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
         folder: String,
         filename: String,
         limits: SQLiteStorageLimits,
+        use: DatabaseUse = .single,
         requiresClean: Bool = false,
         clock: (@Sendable () -> Int64)?
     ) {
         self.folder = folder
         self.filename = filename
+        self.use = use
         self.limits = limits
         self.requiresClean = requiresClean
         self.clock = clock ?? WallClock.milliseconds
@@ -108,7 +114,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
             isShared: false,
             entryBytesMax: limits.entryBytesMax,
             snapshotBytesMax: limits.snapshotBytesMax,
-            survivesPowerLoss: true
+            survivesPowerLoss: use != .replica
         )
     }
 
@@ -134,6 +140,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
 
     /// Sets the quotas of apps, which the next start applies.
     public func setQuotas(_ quotas: [String: StorageQuota]) throws(StorageError) {
+        guard use != .replica else { throw .incompatible(detail: "the quotas of a replica come with its operations") }
         self.quotas.withLock { $0 = quotas }
     }
 
@@ -270,6 +277,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
             var running: Running?
             if case .running(let threads) = phase { running = threads }
             phase = .closed
+            copies.close()
             reads.close()
             running?.reader.join()
             // The writer ends last, because only the last connection can copy the whole write-ahead log into the
@@ -293,7 +301,11 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
     private func open() throws(StorageError) -> Running {
         let folder = try DataFolder(path: folder, filename: filename)
         let path = folder.databasePath
-        let recovery = try LogRecovery(of: path, requiresClean: requiresClean, time: clock())
+        try ReplicaFolder.check(path, for: use, limits: limits)
+        let recovery =
+            try use == .replica
+            ? LogRecovery(ofReplica: path)
+            : LogRecovery(of: path, requiresClean: requiresClean, time: clock())
         let writer: SQLiteWriter
         let reader: SQLiteReader
         do throws(SQLiteError) {
@@ -309,6 +321,7 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
                     of: path,
                     byteCount: filename == DataFolder.serverFilename ? limits.reserveBytes : 0
                 ),
+                use: use,
                 renewsEpochs: recovery.renewsEpochs,
                 quotas: quotas.withLock { $0 },
                 askForKeys: askForKeys
@@ -318,12 +331,14 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
             }
             reader = try SQLiteReader(path: path, limits: limits, queue: reads) { writingError.get() }
         } catch {
-            throw error.storageError(for: nil)
+            let error = error.storageError(for: nil)
+            throw use == .replica ? ReplicaFolder.error(error, of: path) : error
         }
         if recovery.renewsEpochs { try recovery.didRenewEpochs() }
         let readerThread = try WorkerThread(name: "rivulet-read") { reader.run() }
         let writerThread: WorkerThread
         do throws(StorageError) {
+            if use == .replica { try copies.start(path: path) }
             writerThread = try WorkerThread(name: "rivulet-write") { writer.run() }
         } catch {
             reads.close()
@@ -439,7 +454,32 @@ public final class SQLiteStorageEngine: StorageRoles, LocatedStorage, Recovering
         submit(Write(key, in: collection, byteCount: byteCount, purpose: purpose, reply, body), waits: waits)
     }
 
+    /// Passes an apply or a load to the writer; if it is not accepted, no later one is.
+    func submitInOrder(_ request: some WriteRequest) {
+        if let error = skipped.get() { return request.refuse(error) }
+        guard let refusal = writes.submit(request, byteCount: request.byteCount) else { return }
+        skipped.set(refusal)
+        request.refuse(refusal)
+    }
+
+    /// Passes the read of a whole copy to a thread of its own; the closure gets the database's path.
+    func copy<Value: Sendable>(
+        _ reply: @escaping StorageReply<Value>,
+        _ body: @escaping CopyThread.Body<Value>
+    ) {
+        copies.submit(reply) { [writingError] (path, isCancelled) throws(StorageError) in
+            let value = try body(path, isCancelled)
+            // After a failed write, the copy may have other data than a restart would find.
+            if let error = writingError.get() { throw error }
+            return value
+        }
+    }
+
     private func submit(_ request: some WriteRequest, waits: Bool = false) {
+        if use == .replica, [.change, .removal].contains(request.purpose) {
+            let detail = "a replica changes by frames of its cluster's log alone: write through the cluster's storage"
+            return request.refuse(.incompatible(detail: detail))
+        }
         if let refusal = writes.submit(request, byteCount: request.byteCount, waits: waits) { request.refuse(refusal) }
     }
 }

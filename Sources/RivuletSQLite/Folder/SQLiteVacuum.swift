@@ -48,14 +48,18 @@ public enum SQLiteVacuum {
         guard !DataFolderFiles.isLink(database) else {
             throw .unavailable(detail: "\(database) is a symbolic link: name the folder of its file with --data")
         }
-        _ = try LogRecovery(of: database, requiresClean: true, time: 0)
+        if ReplicaFolder.holdsReplica(database) {
+            _ = try LogRecovery(ofReplica: database)
+        } else {
+            _ = try LogRecovery(of: database, requiresClean: true, time: 0)
+        }
         let before = DataFolderFiles.byteCount(of: database)
         let isSecured: Bool
         let connection: SQLiteConnection
         do throws(SQLiteError) {
             let wait = limits.lockWaitMilliseconds
             connection = try SQLiteConnection(path: database, access: .readWriteCreate, lockWaitMilliseconds: wait)
-            try SQLiteSchema.prepareWriter(connection, limits: limits)
+            try SQLiteSchema.prepareWriter(connection, limits: limits, for: .maintenance)
             isSecured = try SQLiteSchema.isSecured(connection)
             try SQLiteCopy.eraseAll(on: connection)
         } catch {

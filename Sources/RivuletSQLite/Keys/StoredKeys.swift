@@ -6,6 +6,8 @@ struct StoredKeys: Sendable {
     let rowIDs: KeyTable
     /// The place of the next new document, after all existing documents.
     let nextRowID: Int64
+    /// False if a row has a damaged key, which is then missing here.
+    let areIdentified: Bool
 
     /// Gathers the keys of a collection during a read.
     ///
@@ -15,6 +17,7 @@ struct StoredKeys: Sendable {
         private let hashMask: UInt64
         private var entries: [(hash: UInt64, rowID: Int64)] = []
         private var nextRowID: Int64
+        private var areIdentified = true
 
         /// Begins without keys.
         init(number: Int64, hashMask: UInt64) {
@@ -24,7 +27,14 @@ struct StoredKeys: Sendable {
         }
 
         /// The keys that were added.
-        var keys: StoredKeys { StoredKeys(number: number, rowIDs: KeyTable(entries), nextRowID: nextRowID) }
+        var keys: StoredKeys {
+            StoredKeys(
+                number: number,
+                rowIDs: KeyTable(entries),
+                nextRowID: nextRowID,
+                areIdentified: areIdentified
+            )
+        }
 
         /// Adds the key of a row; the rows must come in the order of their places.
         ///
@@ -32,7 +42,11 @@ struct StoredKeys: Sendable {
         @unsafe
         mutating func add(_ key: UnsafeRawBufferPointer, at rowID: Int64, isIdentified: Bool) {
             nextRowID = rowID + 1
-            if isIdentified { entries.append((unsafe KeyTable.hash(of: key) & hashMask, rowID)) }
+            if isIdentified {
+                entries.append((unsafe KeyTable.hash(of: key) & hashMask, rowID))
+            } else {
+                areIdentified = false
+            }
         }
     }
 }

@@ -59,6 +59,38 @@ struct LogRecovery {
         try finish(after: "a start that did not finish", log, requiresClean: requiresClean)
     }
 
+    /// Walks the log of a replica, and cuts it to the part that SQLite recovers.
+    ///
+    /// A replica's commits are not synced one by one. So after a power cut, whole commits may follow a bad frame, which
+    /// in the log of a single server would be damage. The replica continues from an earlier position, and applies the
+    /// cluster's log again. A bad frame in the middle of the log, from any cause, has the same effect.
+    /// - Throws: `.corrupt` if the database has a part of the lost commits. `.unavailable` if another program uses the
+    ///   database. In both cases nothing was changed.
+    init(ofReplica databasePath: String) throws(StorageError) {
+        let log = LogFile(of: databasePath)
+        (pending, kept) = ("", "")
+        try log.synchronize()
+        guard let walk = try log.walk(), walk.verdict != .whole else { return }
+        let extent = try CopiedLog(walk, of: log)?.extent() ?? .recovered
+        if case .damaged = walk.verdict {
+            guard extent != .partly else { throw Self.replicaDamage(of: log) }
+            try Self.refuseUse(of: log, databasePath)
+        } else if log.isInUse() {
+            // Another program reads the log, and SQLite itself leaves the rest out.
+            return
+        }
+        if case .commit = extent { try log.cut(to: 0) } else { try log.cut(to: walk.recoveredBytes) }
+        information =
+            "the last commits in the write-ahead log \(log.path) were not on the disk: the node applies the cluster's log again"
+    }
+
+    /// Returns true if a replica cannot start with its database and its log as they are.
+    static func isReplicaDamaged(_ databasePath: String) throws(StorageError) -> Bool {
+        let log = LogFile(of: databasePath)
+        guard let walk = try log.walk(), case .damaged = walk.verdict else { return false }
+        return try CopiedLog(walk, of: log)?.extent() == .partly
+    }
+
     /// Gives all sessions of a database new epochs, and renames the copy of its log to its final name.
     func renewEpochs(in databasePath: String) throws(StorageError) {
         do throws(SQLiteError) {
@@ -69,7 +101,7 @@ struct LogRecovery {
                 access: .readWriteCreate,
                 lockWaitMilliseconds: wait
             )
-            try SQLiteSchema.prepareWriter(connection, limits: limits)
+            try SQLiteSchema.prepareWriter(connection, limits: limits, for: .maintenance)
             try EpochRenewal.renew(connection)
         } catch {
             throw error.storageError(for: nil)
@@ -109,6 +141,13 @@ struct LogRecovery {
                     + "damage; nothing was changed"
             )
         }
+    }
+
+    private static func replicaDamage(of log: LogFile) -> StorageError {
+        let detail =
+            "the write-ahead log \(log.path) is damaged, and the database has a part of the commits after the damage; nothing "
+            + "was changed"
+        return ReplicaFolder.error(.corrupt(nil, detail: detail), of: log.databasePath)
     }
 
     private static func lossText(_ frames: Int, _ commits: Int) -> String {

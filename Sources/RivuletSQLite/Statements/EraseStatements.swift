@@ -92,6 +92,13 @@ struct EraseStatements {
         pendingChange += 1
     }
 
+    /// Marks all sessions, and removes their names.
+    mutating func addAll(on connection: SQLiteConnection) throws(SQLiteError) {
+        pendingChange += Int(try connection.integer("SELECT count(*) FROM session NOT INDEXED") ?? 0)
+        try connection.execute("INSERT OR REPLACE INTO erasing(sid) SELECT sid FROM session NOT INDEXED")
+        try connection.execute("DELETE FROM session")
+    }
+
     /// Updates the state after the transaction was committed.
     mutating func didCommit() {
         pendingCount += pendingChange

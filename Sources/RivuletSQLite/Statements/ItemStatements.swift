@@ -6,6 +6,9 @@ internal import RivuletStores
 struct ItemStatements {
     private let limits: SQLiteStorageLimits
     private let sharedKeys: SharedKeys
+    /// True if a damaged key is an error, because a replica must not store other documents than the other copies.
+    private let isReplica: Bool
+    private let path: String
     private let finder: CollectionFinder
     private let keysReader: StoredKeysReader
     private let lastNumber: SQLiteStatement
@@ -21,6 +24,8 @@ struct ItemStatements {
     private var collections: [ByteText: CollectionKeys] = [:]
     /// The number of keys in all these collections when the keys were last counted.
     private var keyCount = 0
+    /// True if the current transaction replaces all collections.
+    private var replacesAll = false
     /// True if a document was removed or replaced in the current transaction.
     private var removes = false
     /// The steps that undo the changes of keys in the current transaction; they are applied last step first.
@@ -44,9 +49,16 @@ struct ItemStatements {
     /// The maximum number of collections in a file; their numbers are the upper bits of places.
     static let collectionsMax: Int64 = 1 << (63 - ItemRow.arrivalBits) - 1
 
-    init(_ connection: SQLiteConnection, limits: SQLiteStorageLimits, sharedKeys: SharedKeys) throws(SQLiteError) {
+    init(
+        _ connection: SQLiteConnection,
+        limits: SQLiteStorageLimits,
+        sharedKeys: SharedKeys,
+        isReplica: Bool = false
+    ) throws(SQLiteError) {
         self.limits = limits
         self.sharedKeys = sharedKeys
+        self.isReplica = isReplica
+        path = connection.path
         finder = try CollectionFinder(connection)
         keysReader = try StoredKeysReader(connection, limits: limits)
         lastNumber = try SQLiteStatement("SELECT coalesce(max(number), 0) FROM collection", on: connection)
@@ -62,15 +74,19 @@ struct ItemStatements {
     }
 
     /// Makes all changes in their order, or makes none and returns the reason.
+    ///
+    /// `itemsMax` is the most documents of the collection; nil for the limit of this engine.
     mutating func commit(
         _ changes: [ItemChange],
         to name: String,
-        time: Int64
+        time: Int64,
+        itemsMax: Int? = nil
     ) throws(SQLiteError) -> Result<Void, ItemStorageError> {
         guard let collection = try collection(name, isMade: changes.contains(where: \.isPut)) else {
             return .success(())
         }
-        guard try canTake(changes, in: collection) else { return .failure(.tooMany(limit: limits.itemsMax)) }
+        let most = itemsMax ?? limits.itemsMax
+        guard try canTake(changes, in: collection, itemsMax: most) else { return .failure(.tooMany(limit: most)) }
         undo.append(.grown(collection, collection.nextRowID))
         for change in changes {
             switch change {
@@ -92,13 +108,14 @@ struct ItemStatements {
             collection.counted = collection.rowIDs.count
         }
         undo.removeAll(keepingCapacity: true)
-        if keyCount > limits.keysRememberedMax { forget() }
+        if keyCount > limits.keysRememberedMax || replacesAll { forget() }
+        replacesAll = false
         return removes
     }
 
     /// Restores the state after a rollback.
     mutating func didRollBack() {
-        removes = false
+        (removes, replacesAll) = (false, false)
         for step in undo.reversed() {
             switch step {
             case .made(let name):
@@ -114,6 +131,14 @@ struct ItemStatements {
             collection.rowIDs.removeRowIDs(from: rowID)
         }
         undo.removeAll(keepingCapacity: true)
+    }
+
+    /// Forgets all keys, because the current transaction replaces all collections.
+    ///
+    /// The keys are forgotten again after the commit, because the reader may read the old ones until then.
+    mutating func willReplaceAll() {
+        forget()
+        (removes, replacesAll) = (true, true)
     }
 
     /// Forgets all keys, because they may be outdated or are too many.
@@ -132,7 +157,9 @@ struct ItemStatements {
     mutating func isReady(_ name: ByteText) throws(SQLiteError) -> Bool {
         if collections[name] != nil { return true }
         guard let number = try finder.number(of: name.text) else { return true }
-        guard let keys = sharedKeys.take(name), keys.number == number else { return false }
+        guard let keys = sharedKeys.take(name), keys.number == number, !isReplica || keys.areIdentified else {
+            return false
+        }
         remember(keys, of: name)
         return true
     }
@@ -143,7 +170,9 @@ struct ItemStatements {
         if let collection = collections[key] { return collection }
         if let number = try finder.number(of: name) {
             sharedKeys.countWriterRead()
-            return remember(try keysReader.keys(of: number), of: key)
+            let keys = try keysReader.keys(of: number)
+            guard !isReplica || keys.areIdentified else { throw damage("the collection with the number \(number)") }
+            return remember(keys, of: key)
         }
         guard isMade else { return nil }
         let keys = StoredKeys.Gathering(number: try insert(name), hashMask: limits.keyHashMask).keys
@@ -159,7 +188,7 @@ struct ItemStatements {
         return collection
     }
 
-    private func insert(_ name: String) throws(SQLiteError) -> Int64 {
+    func insert(_ name: String) throws(SQLiteError) -> Int64 {
         defer { lastNumber.reset() }
         try lastNumber.step()
         let number = lastNumber.integer(0) + 1
@@ -226,9 +255,13 @@ extension ItemStatements {
     }
 
     /// Returns true if there are at most `itemsMax` documents after these changes.
-    private func canTake(_ changes: [ItemChange], in collection: CollectionKeys) throws(SQLiteError) -> Bool {
+    private func canTake(
+        _ changes: [ItemChange],
+        in collection: CollectionKeys,
+        itemsMax: Int
+    ) throws(SQLiteError) -> Bool {
         // In most cases there is room even if every put is new.
-        if collection.rowIDs.count + changes.count <= limits.itemsMax { return true }
+        if collection.rowIDs.count + changes.count <= itemsMax { return true }
         var count = collection.rowIDs.count
         var isThere: [ByteText: Bool] = [:]
         var isCleared = false
@@ -245,7 +278,7 @@ extension ItemStatements {
             if wasThere == nil, !isCleared { wasThere = try find(key, in: collection) != nil }
             count += (isPut ? 1 : 0) - (wasThere == true ? 1 : 0)
         }
-        return count <= limits.itemsMax
+        return count <= itemsMax
     }
 
     private func find(
@@ -281,8 +314,11 @@ extension ItemStatements {
         guard try identityAt.step(), unsafe key.elementsEqual(identityAt.bytesInPlace(2)) else { return nil }
         let (created, checksum) = (identityAt.integer(0), identityAt.integer(1))
         let isIdentified = unsafe ItemRow.isIdentified(key, created: created, at: rowID, checksum: checksum)
+        guard !isReplica || isIdentified else { throw damage("the row of table item at place \(rowID)") }
         return Found(rowID: rowID, created: isIdentified ? created : nil)
     }
+
+    private func damage(_ what: String) -> SQLiteError { .damaged(detail: "\(what) fails its checksum", path: path) }
 
     @unsafe
     private func hash(of key: UnsafeRawBufferPointer) -> UInt64 {

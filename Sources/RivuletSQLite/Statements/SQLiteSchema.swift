@@ -6,15 +6,22 @@ enum SQLiteSchema {
     /// "RIVU", the application id by which `file` and Rivulet recognize the database.
     static let applicationID: Int64 = 0x5249_5655
     /// The layout that this code reads and writes.
-    static let version: Int64 = 9
+    static let version: Int64 = 10
     /// The page size of a new database, in bytes.
     static let pageBytes = 4_096
 
     /// Sets the writing connection up for durable commits, and creates or updates the tables.
     ///
+    /// On a replica, a power cut may take back the last commits, but never a part of a commit.
     /// Source: <https://sqlite.org/pragma.html>
-    static func prepareWriter(_ connection: SQLiteConnection, limits: SQLiteStorageLimits) throws(SQLiteError) {
+    static func prepareWriter(
+        _ connection: SQLiteConnection,
+        limits: SQLiteStorageLimits,
+        for use: DatabaseUse
+    ) throws(SQLiteError) {
         let found = try checkOrigin(of: connection)
+        // This comes first, so that a refused database stays as it is.
+        try use.check(connection, layout: found)
         if found == nil {
             try connection.execute("PRAGMA page_size = \(pageBytes)")
             // A change of the page size resets the reserved bytes, so they are set again.
@@ -27,8 +34,9 @@ enum SQLiteSchema {
             throw unsafeSetting("journal_mode is \(journal ?? "unknown"), not wal", connection)
         }
         for setting in [
-            "synchronous = FULL", "secure_delete = ON", "wal_autocheckpoint = 0", "cell_size_check = ON",
-            "trusted_schema = OFF", "temp_store = MEMORY", "cache_size = -64000", "journal_size_limit = 67108864",
+            "synchronous = \(use.synchronous.name)", "secure_delete = ON", "wal_autocheckpoint = 0",
+            "cell_size_check = ON", "trusted_schema = OFF", "temp_store = MEMORY", "cache_size = -64000",
+            "journal_size_limit = 67108864",
         ] {
             try connection.execute("PRAGMA \(setting)")
         }
@@ -37,8 +45,9 @@ enum SQLiteSchema {
             try connection.execute("PRAGMA max_page_count = \(max(1, Int64(bytes) / pageBytes))")
         }
         let synchronous = try connection.integer("PRAGMA synchronous")
-        guard synchronous == 2 else {
-            throw unsafeSetting("synchronous is \(synchronous ?? -1), not 2 (FULL)", connection)
+        guard synchronous == use.synchronous.number else {
+            let wanted = "\(use.synchronous.number) (\(use.synchronous.name))"
+            throw unsafeSetting("synchronous is \(synchronous ?? -1), not \(wanted)", connection)
         }
         try bringUpToDate(connection, from: found)
         connection.countWALPages()
@@ -66,6 +75,8 @@ enum SQLiteSchema {
     static let earlierEntriesLayout: Int64 = 8
     /// The first layout with callers of entries, owners of sessions and counters.
     static let callersLayout: Int64 = 9
+    /// The first layout that can be a node's copy of a cluster's data.
+    static let replicaLayout: Int64 = 10
 
     /// Returns true if every page of a database of this layout was written with `secure_delete`, so that deletions
     /// erase their text.
@@ -93,7 +104,7 @@ enum SQLiteSchema {
     }
 
     /// Returns the file's layout, or nil for an empty file; refuses a file of another program or of a newer layout.
-    private static func checkOrigin(of connection: SQLiteConnection) throws(SQLiteError) -> Int64? {
+    static func checkOrigin(of connection: SQLiteConnection) throws(SQLiteError) -> Int64? {
         guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
             let version = unsafe String(cString: sqlite3_libversion())
             let detail = "SQLite \(version) is too old or not thread-safe: install libsqlite3-0 3.37.0 or later"
@@ -158,6 +169,8 @@ enum SQLiteSchema {
             (8, earlierEntryColumns),
             // Entries have callers, and sessions have owners. Existing rows have none.
             (9, callerColumns + ownerTables),
+            // The database can be a node's copy of a cluster's data. An existing one is not.
+            (10, [ReplicaRow.table]),
         ]
         return layouts.filter { found < $0.number }.flatMap(\.statements)
     }
@@ -208,7 +221,7 @@ enum SQLiteSchema {
             """,
             "CREATE TABLE probe(one INTEGER PRIMARY KEY CHECK (one = 1), commits INTEGER NOT NULL) STRICT",
         ] + answerTable + itemTables + logIndexTables + [olderSnapshotTable] + erasingTables
-        + [EpochRenewal.table] + ownerTables
+        + [EpochRenewal.table] + ownerTables + [ReplicaRow.table]
 
     /// A separate table, because a new unique key for the table `snapshot` would require a copy of every stored state.
     private static let olderSnapshotTable = """

@@ -3,10 +3,17 @@ internal import RivuletSessions
 
 /// The counters of the apps with a quota, on one connection; each call runs inside a transaction that the caller owns.
 ///
+/// A replica has the counters of all apps, because its quotas come with the operations. It counts the bytes of
+/// snapshots before their compression, because nodes may have different versions of zlib, and must refuse the same
+/// operations.
+///
 /// A counter is read from the database for each write, and not kept in memory, so that a rollback takes it back too.
 /// An app without a quota has no counters, and its writes cost nothing more.
 final class SessionCounters {
+    /// The quota of the operation that a replica applies.
+    var quotaOfOperation = StorageQuota.none
     private let quotas: [String: StorageQuota]
+    private let isReplica: Bool
     private let ofOwner: SQLiteLookup
     private let ofSession: SQLiteStatement
     private let add: SQLiteStatement
@@ -20,10 +27,15 @@ final class SessionCounters {
         var bytes = 0
     }
 
-    /// Returns nil if no app has a quota.
-    init?(_ connection: SQLiteConnection, quotas: [String: StorageQuota]) throws(SQLiteError) {
-        guard !quotas.isEmpty else { return nil }
+    /// Returns nil if no app has a quota, except on a replica.
+    init?(
+        _ connection: SQLiteConnection,
+        quotas: [String: StorageQuota],
+        isReplica: Bool = false
+    ) throws(SQLiteError) {
+        guard isReplica || !quotas.isEmpty else { return nil }
         self.quotas = quotas
+        self.isReplica = isReplica
         ofOwner = try SQLiteLookup(on: connection) {
             "SELECT sessions, bytes FROM usage\($0) WHERE app = ? AND owner = ?"
         }
@@ -43,22 +55,26 @@ final class SessionCounters {
             "DELETE FROM usage WHERE app = ? AND owner = ? AND owner <> '' AND sessions = 0",
             on: connection
         )
+        let size = CountedApps.snapshotSize(isReplica: isReplica)
         snapshotBytes = try SQLiteLookup(on: connection) {
             """
-            SELECT (SELECT coalesce(sum(length(body)), 0) FROM snapshot\($0) WHERE sid = ?1)
-                + (SELECT coalesce(sum(length(body)), 0) FROM older_snapshot\($0) WHERE sid = ?1)
+            SELECT (SELECT coalesce(sum(\(size)), 0) FROM snapshot\($0) WHERE sid = ?1)
+                + (SELECT coalesce(sum(\(size)), 0) FROM older_snapshot\($0) WHERE sid = ?1)
             """
         }
     }
 
     /// Returns true if an app has counters.
-    func counts(_ app: String) -> Bool { quotas[app] != nil }
+    func counts(_ app: String) -> Bool { isReplica || quotas[app] != nil }
+
+    /// Returns the bytes that are counted for a snapshot.
+    func byteCount(of snapshot: SnapshotRow) -> Int { isReplica ? Int(snapshot.byteCount) : snapshot.body.count }
 
     /// Checks that a write keeps the quotas; it must be called before the write has changed anything.
     ///
     /// - Throws: `.quota` with the first limit that the write would exceed, the owner's limits before the app's.
     func check(_ growth: Growth, app: String, owner: String?) throws(SQLiteError) {
-        guard let quota = quotas[app] else { return }
+        guard let quota = isReplica ? quotaOfOperation : quotas[app] else { return }
         if let owner {
             try check(growth, app, owner, .owner, sessions: quota.ownerSessionsMax, bytes: quota.ownerBytesMax)
         }
@@ -164,7 +180,7 @@ enum CountedApps {
         try connection.execute("UPDATE \(schema).session SET bytes = 0 WHERE app IN (\(list))")
         try connection.execute(
             """
-            WITH \(sizes(in: schema)) UPDATE \(schema).session SET bytes = sizes.bytes FROM sizes
+            WITH \(sizes(in: schema, isReplica: false)) UPDATE \(schema).session SET bytes = sizes.bytes FROM sizes
                 WHERE sizes.sid = session.sid AND session.app IN (\(list))
             """
         )
@@ -201,13 +217,18 @@ enum CountedApps {
     }
 
     /// The apps with counters that do not match their rows.
-    static func wrong(_ connection: SQLiteConnection) throws(SQLiteError) -> [String] {
+    ///
+    /// All apps of a replica have counters.
+    static func wrong(_ connection: SQLiteConnection, isReplica: Bool) throws(SQLiteError) -> [String] {
         // Without counters, the sizes of all rows need not be read.
         let used = "SELECT 1 FROM usage NOT INDEXED UNION ALL SELECT 1 FROM session NOT INDEXED WHERE bytes IS NOT NULL"
-        guard try connection.integer("SELECT 1 FROM (\(used)) LIMIT 1") == 1 else { return [] }
+        let isUsed = try connection.integer("SELECT 1 FROM (\(used)) LIMIT 1") == 1
+        guard isUsed || isReplica else { return [] }
+        let all = isReplica ? " UNION SELECT app FROM session NOT INDEXED" : ""
         let rows = try SQLiteStatement(
             """
-            WITH \(sizes(in: "main")), counted(app) AS (SELECT app FROM usage NOT INDEXED WHERE owner = ''),
+            WITH \(sizes(in: "main", isReplica: isReplica)),
+                counted(app) AS (SELECT app FROM usage NOT INDEXED WHERE owner = ''\(all)),
                 sums(app, owner, sessions, bytes) AS (
                     SELECT app, '', count(*), sum(bytes) FROM session NOT INDEXED GROUP BY app
                     UNION ALL
@@ -230,14 +251,18 @@ enum CountedApps {
         return names
     }
 
+    /// The expression for the bytes that are counted for a snapshot.
+    fileprivate static func snapshotSize(isReplica: Bool) -> String { isReplica ? "bytes" : "length(body)" }
+
     /// The table expression `sizes`: the bytes of the log and the snapshots of each session.
-    private static func sizes(in schema: String) -> String {
-        """
-        sizes(sid, bytes) AS MATERIALIZED (SELECT sid, sum(bytes) FROM (
-            SELECT l.sid AS sid, \(LogRow.size(of: SQLiteSchema.version)) AS bytes FROM \(schema).log l
-            UNION ALL SELECT sid, length(body) FROM \(schema).snapshot NOT INDEXED
-            UNION ALL SELECT sid, length(body) FROM \(schema).older_snapshot NOT INDEXED) GROUP BY sid)
-        """
+    private static func sizes(in schema: String, isReplica: Bool) -> String {
+        let size = snapshotSize(isReplica: isReplica)
+        return """
+            sizes(sid, bytes) AS MATERIALIZED (SELECT sid, sum(bytes) FROM (
+                SELECT l.sid AS sid, \(LogRow.size(of: SQLiteSchema.version)) AS bytes FROM \(schema).log l
+                UNION ALL SELECT sid, \(size) FROM \(schema).snapshot NOT INDEXED
+                UNION ALL SELECT sid, \(size) FROM \(schema).older_snapshot NOT INDEXED) GROUP BY sid)
+            """
     }
 
     private static func quoted(_ text: String) -> String {

@@ -3,7 +3,7 @@ internal import RivuletSessions
 
 /// The writes of the storage contract on one connection; each runs inside a transaction that the caller owns.
 struct WriteStatements {
-    private let finder: SessionFinder
+    let finder: SessionFinder
     private let insertSession: SQLiteStatement
     private let insertAnswer: SQLiteStatement
     private let dropOldAnswers: SQLiteLookup
@@ -19,16 +19,19 @@ struct WriteStatements {
     private let countProbe: SQLiteStatement
     private let headsMax: Int
     /// The counters of the apps with a quota; nil if no app has one.
-    private let counters: SessionCounters?
+    let counters: SessionCounters?
+
+    /// The position of a replica; nil if the database is not one.
+    var replica: ReplicaStatements?
 
     /// The writes to stores and values.
     var items: ItemStatements
     /// The erasure of deleted sessions.
-    private(set) var erasing: EraseStatements
+    var erasing: EraseStatements
     /// True if the current transaction removed or replaced data; the files have that data until the log is truncated.
-    private var removes = false
+    var removes = false
 
-    private var log: LogStatements
+    var log: LogStatements
 
     /// The heads by sid, as of the last read or write of this connection; also valid inside the current transaction.
     private var heads: [Int64: Head] = [:]
@@ -54,11 +57,13 @@ struct WriteStatements {
         _ connection: SQLiteConnection,
         limits: SQLiteStorageLimits,
         sharedKeys: SharedKeys,
-        quotas: [String: StorageQuota] = [:]
+        quotas: [String: StorageQuota] = [:],
+        isReplica: Bool = false
     ) throws(SQLiteError) {
-        counters = try SessionCounters(connection, quotas: quotas)
+        counters = try SessionCounters(connection, quotas: quotas, isReplica: isReplica)
+        replica = isReplica ? try ReplicaStatements(connection, sidsMax: limits.headsRememberedMax) : nil
         headsMax = limits.headsRememberedMax
-        items = try ItemStatements(connection, limits: limits, sharedKeys: sharedKeys)
+        items = try ItemStatements(connection, limits: limits, sharedKeys: sharedKeys, isReplica: isReplica)
         finder = try SessionFinder(connection, layout: SQLiteSchema.version)
         snapshots = try SnapshotFinder(connection, layout: SQLiteSchema.version)
         log = try LogStatements(connection, finder: finder.log)
@@ -71,12 +76,15 @@ struct WriteStatements {
         // Each new record deletes a few old records of any session. So the number of records stays bounded, and no
         // append waits for many deletions. If the index of times is damaged, the old records stay, because no dispatch
         // should wait for a search of the whole table.
-        dropOldAnswers = try SQLiteLookup(
-            "DELETE FROM answer WHERE row IN (SELECT row FROM answer WHERE time < ? ORDER BY time LIMIT ?)",
-            byTable: "SELECT ?, ?",
-            .small,
-            on: connection
-        )
+        dropOldAnswers =
+            try isReplica
+            ? ReplicaStatements.dropOldAnswers(on: connection)
+            : SQLiteLookup(
+                "DELETE FROM answer WHERE row IN (SELECT row FROM answer WHERE time < ? ORDER BY time LIMIT ?)",
+                byTable: "SELECT ?, ?",
+                .small,
+                on: connection
+            )
         insertSnapshot = try SQLiteStatement(SnapshotRow.insertion, on: connection)
         dropReplacedSnapshot = try SQLiteStatement(
             "DELETE FROM older_snapshot WHERE sid = ? AND v = ? AND schema >= ?",
@@ -130,6 +138,7 @@ struct WriteStatements {
     mutating func didBegin(othersHaveWritten: Bool) {
         guard othersHaveWritten else { return }
         forgetSessions()
+        replica?.forget()
         items.forget()
     }
 
@@ -144,6 +153,7 @@ struct WriteStatements {
     mutating func didRollBack() {
         removes = false
         forgetSessions()
+        replica?.forget()
         erasing.didRollBack()
         items.didRollBack()
     }
@@ -165,7 +175,7 @@ struct WriteStatements {
         log.forget()
     }
 
-    private mutating func forgetHeads() {
+    mutating func forgetHeads() {
         heads.removeAll(keepingCapacity: true)
     }
 
@@ -283,23 +293,15 @@ struct WriteStatements {
         owner: String?,
         _ entries: [LogEntry] = []
     ) throws(SQLiteError) -> (sid: Int64, head: Head) {
-        defer { insertSession.reset() }
         // The sid is part of the checksum, so the next sid is read first. No other connection writes meanwhile.
         let row = SessionRow(sid: try nextSID(), key: key, epoch: epoch, created: time, owner: owner)
         let snapshot = snapshot.map { SnapshotRow($0, sid: row.sid, time: time) }
         let growth = SessionCounters.Growth(
             sessions: 1,
-            bytes: entries.reduce(snapshot?.body.count ?? 0) { $0 + $1.byteCount }
+            bytes: entries.reduce(snapshot.flatMap { counters?.byteCount(of: $0) } ?? 0) { $0 + $1.byteCount }
         )
         try counters?.check(growth, app: key.app, owner: owner)
-        try insertSession.bind(row.sid, at: 1)
-        try insertSession.bind(key.app, at: 2)
-        try insertSession.bind(key.id, at: 3)
-        try insertSession.bind(epoch, at: 4)
-        try insertSession.bind(time, at: 5)
-        try insertSession.bind(row.checksum, at: 6)
-        try insertSession.bind(owner, at: 7)
-        try insertSession.step()
+        try write(row)
         if let snapshot { try write(snapshot) }
         if let counters, counters.counts(key.app) {
             try counters.count(growth, sid: row.sid, app: key.app, owner: owner)
@@ -320,17 +322,31 @@ struct WriteStatements {
             try statement.bind(Int64(kept.answers.count * Self.oldAnswersPerNew), at: 2)
             try statement.step()
         }
-        for answer in kept.answers {
-            defer { insertAnswer.reset() }
-            try AnswerRow.bind(answer, sid: sid, to: insertAnswer)
-            try insertAnswer.step()
-        }
+        for answer in kept.answers { try write(answer, sid: sid) }
+    }
+
+    func write(_ answer: IdempotencyRecord, sid: Int64) throws(SQLiteError) {
+        defer { insertAnswer.reset() }
+        try AnswerRow.bind(answer, sid: sid, to: insertAnswer)
+        try insertAnswer.step()
+    }
+
+    func write(_ row: SessionRow) throws(SQLiteError) {
+        defer { insertSession.reset() }
+        try insertSession.bind(row.sid, at: 1)
+        try insertSession.bind(row.key.app, at: 2)
+        try insertSession.bind(row.key.id, at: 3)
+        try insertSession.bind(row.epoch, at: 4)
+        try insertSession.bind(row.created, at: 5)
+        try insertSession.bind(row.checksum, at: 6)
+        try insertSession.bind(row.owner, at: 7)
+        try insertSession.step()
     }
 
     /// Writes a snapshot in place of the snapshot of the same version.
     ///
     /// If snapshots of this version have older schemas, the snapshot with the oldest schema is kept in another table.
-    private func replace(with row: SnapshotRow) throws(SQLiteError) {
+    func replace(with row: SnapshotRow) throws(SQLiteError) {
         for statement in [dropReplacedSnapshot, keepOlderSnapshot] {
             defer { statement.reset() }
             try statement.bind(row.sid, at: 1)
@@ -375,7 +391,7 @@ struct WriteStatements {
         }
     }
 
-    private func nextSID() throws(SQLiteError) -> Int64 {
+    func nextSID() throws(SQLiteError) -> Int64 {
         defer { lastSID.reset() }
         try lastSID.step()
         return lastSID.integer(0) + 1

@@ -37,6 +37,8 @@ final class SQLiteWriter {
     var nextErasing = ContinuousClock.now
     /// True if a reader prevented the truncation of the log after a step.
     var isTruncationHeldUp = false
+    /// The error after which no more frames are applied to the replica.
+    private var applyFault: StorageError?
     /// The error that ended all writing.
     private(set) var fault: StorageError?
     // SAFETY: one thread has the writer, and a write gets the statements without the writer, so accesses never overlap.
@@ -56,6 +58,7 @@ final class SQLiteWriter {
         sharedKeys: SharedKeys,
         erasure: SharedErasure,
         reserve: DiskReserve,
+        use: DatabaseUse = .single,
         renewsEpochs: Bool = false,
         quotas: [String: StorageQuota] = [:],
         askForKeys: @escaping @Sendable (ByteText) -> Bool,
@@ -73,16 +76,17 @@ final class SQLiteWriter {
             access: .readWriteCreate,
             lockWaitMilliseconds: limits.lockWaitMilliseconds
         )
-        try SQLiteSchema.prepareWriter(connection, limits: limits)
+        try SQLiteSchema.prepareWriter(connection, limits: limits, for: use)
         if renewsEpochs { try EpochRenewal.renew(connection) }
-        try CountedApps.update(connection, apps: Set(quotas.keys))
+        if use != .replica { try CountedApps.update(connection, apps: Set(quotas.keys)) }
         beginStatement = try SQLiteStatement("BEGIN IMMEDIATE", on: connection)
         commitStatement = try SQLiteStatement("COMMIT", on: connection)
         unsafe storedStatements = try WriteStatements(
             connection,
             limits: limits,
             sharedKeys: sharedKeys,
-            quotas: quotas
+            quotas: quotas,
+            isReplica: use == .replica
         )
         lastDataVersion = connection.dataVersion
         files = DatabaseFiles(of: path)
@@ -179,6 +183,10 @@ final class SQLiteWriter {
     private func commit(_ group: ArraySlice<any WriteRequest>) {
         guard !group.isEmpty else { return }
         if let fault { return refuse(group, with: fault) }
+        if let applyFault, group.contains(where: { $0.purpose == .apply }) {
+            refuse(group.filter { $0.purpose == .apply }[...], with: applyFault)
+            return commit(group.filter { $0.purpose != .apply }[...])
+        }
         if wasFull, refuseProbes(of: group) {
             return commit(group.filter { $0.purpose != .probe }[...])
         }
@@ -347,6 +355,11 @@ final class SQLiteWriter {
 
     private func refuse(_ group: ArraySlice<any WriteRequest>, with error: StorageError) {
         if case .full = error { wasFull = true }
+        if applyFault == nil, group.contains(where: { $0.purpose == .apply }) {
+            // A later frame would skip the refused one.
+            let detail = "earlier frames were refused (\(error)), so this copy takes no more: start the node again"
+            applyFault = .unavailable(detail: detail)
+        }
         for request in group { request.refuse(error) }
     }
 

@@ -37,6 +37,10 @@ enum WritePurpose {
     case removal
     /// The write tests that storage works.
     case probe
+    /// The write applies frames to a replica, or loads a base; after a failure, no other write does so.
+    case apply
+    /// The request reads the position of a replica.
+    case position
 }
 
 extension WriteRequest {

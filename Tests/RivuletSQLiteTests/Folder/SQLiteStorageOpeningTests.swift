@@ -51,10 +51,10 @@ import Testing
         try folder.engine().close()
         let raw = try RawDatabase(folder.databasePath)
         #expect(try raw.text("PRAGMA application_id") == "\(0x5249_5655)")
-        #expect(try raw.text("PRAGMA user_version") == "9")
+        #expect(try raw.text("PRAGMA user_version") == "10")
         #expect(try raw.text("PRAGMA journal_mode") == "wal")
         #expect(try raw.text("PRAGMA auto_vacuum") == "2")
-        #expect(try raw.text("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 1") == "14")
+        #expect(try raw.text("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 1") == "15")
     }
 
     @Test func `refuses a folder that another server uses, and names the lock file and the process`() throws {
@@ -127,13 +127,13 @@ import Testing
     @Test func `refuses a newer layout, and says which version to run`() throws {
         let folder = try TemporaryFolder()
         try folder.engine().close()
-        try RawDatabase(folder.databasePath).execute("PRAGMA user_version = 10")
+        try RawDatabase(folder.databasePath).execute("PRAGMA user_version = 11")
         let expected = StorageError.incompatible(
-            detail: "\(folder.databasePath) has layout 10, this server reads layout 9: "
+            detail: "\(folder.databasePath) has layout 11, this server reads layout 10: "
                 + "run the Rivulet version that wrote it, or give this one another data folder"
         )
         #expect(try error(opening: folder.path) == expected)
-        #expect(try RawDatabase(folder.databasePath).text("PRAGMA user_version") == "10")
+        #expect(try RawDatabase(folder.databasePath).text("PRAGMA user_version") == "11")
     }
 
     @Test func `brings a database of the first layout up to date, and keeps its data`() async throws {
@@ -145,7 +145,7 @@ import Testing
         try raw.goBackToLayout1()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "9")
+        #expect(try raw.text("PRAGMA user_version") == "10")
         #expect(try raw.text("SELECT count(*) FROM sqlite_schema WHERE name = 'log_sid_cmd'") == "0")
         let stored = try await engine.load(TestData.key())
         #expect(stored?.head == head)
@@ -169,7 +169,7 @@ import Testing
         try raw.goBackToLayout2()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "9")
+        #expect(try raw.text("PRAGMA user_version") == "10")
         #expect(try await engine.load(TestData.key()) == before)
         #expect(try await engine.idempotencyRecord(TestData.key(), epoch: head.epoch, id: "a") == answer)
         let notes = engine.collection("notes")
@@ -188,7 +188,7 @@ import Testing
         try raw.goBackToLayout3()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "9")
+        #expect(try raw.text("PRAGMA user_version") == "10")
         #expect(try raw.text("SELECT count(*) FROM sqlite_schema WHERE name = 'log_sid_v'") == "0")
         #expect(try raw.text("SELECT count(*) FROM log_index") == "5")
         #expect(try await engine.load(TestData.key())?.tail == TestData.entries(1...3))
@@ -210,7 +210,7 @@ import Testing
         try raw.goBackToLayout4()
         let engine = try folder.engine()
         defer { engine.close() }
-        #expect(try raw.text("PRAGMA user_version") == "9")
+        #expect(try raw.text("PRAGMA user_version") == "10")
         let newer = StateSnapshot(version: 2, schema: 2, state: [2])
         _ = try await engine.compact(TestData.key(), at: head, snapshot: newer, keepingFrom: 1)
         #expect(try await engine.load(TestData.key())?.snapshot == newer)
@@ -228,7 +228,7 @@ import Testing
         #expect(try SQLiteStorageInspection(folder: folder.path).load(TestData.key()) == stored)
         #expect(try raw.text("PRAGMA user_version") == "8")
         let second = try folder.engine()
-        #expect(try raw.text("PRAGMA user_version") == "9")
+        #expect(try raw.text("PRAGMA user_version") == "10")
         #expect(try await second.load(TestData.key()) == stored)
         _ = try await second.append(TestData.key(), at: .after(head), [TestData.entry(4, by: "ann")]).head()
         second.close()

@@ -58,8 +58,14 @@ extension RawDatabase {
         try text("SELECT min(pageno) FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf'").flatMap { Int($0) }
     }
 
+    /// Converts the database to layout 9, which cannot be a copy of a cluster's data.
+    func goBackToLayout9() throws {
+        try execute("DROP TABLE replica; PRAGMA user_version = 9")
+    }
+
     /// Converts the database to layout 8, in which entries have no callers and sessions no owners.
     func goBackToLayout8() throws {
+        try goBackToLayout9()
         try execute("DROP INDEX session_owner; DROP TABLE usage; ALTER TABLE log DROP COLUMN caller")
         try execute("ALTER TABLE session DROP COLUMN owner; ALTER TABLE session DROP COLUMN bytes")
         try execute("PRAGMA user_version = 8")
