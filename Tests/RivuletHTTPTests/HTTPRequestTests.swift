@@ -17,6 +17,21 @@ import Testing
         if name == "get" { #expect(request.method == .other("get")) }
     }
 
+    @Test func `a head is written again without some lines, and with others`() throws {
+        let request = try oneRequest("POST /a?b=%20 HTTP/1.0\r\nHost: h\r\nX-A:  b \r\nTE: c\r\nte: d\r\n\r\n")
+        let head = request.head(without: ["te"], adding: [HTTPField("content-length", "3")])
+        let text = String(decoding: head, as: UTF8.self)
+        #expect(text == "POST /a?b=%20 HTTP/1.0\r\nhost: h\r\nx-a: b\r\ncontent-length: 3\r\n\r\n")
+        #expect(try oneRequest(text + "abc").body == Array("abc".utf8))
+    }
+
+    @Test func `a field of texts from outside is a token and a text`() {
+        #expect(HTTPField(checking: "X-A", "b") == HTTPField("X-A", "b"))
+        for (name, value) in [("", "b"), ("X A", "b"), ("X-A", "b\r\nX-B: c"), ("X-A", "b\u{0}")] {
+            #expect(HTTPField(checking: name, value) == nil)
+        }
+    }
+
     @Test func `headers are found by lower-case name and repeated ones make a list`() throws {
         let request = try oneRequest("GET / HTTP/1.1\r\nHost: h\r\nAccept: a\r\naccept: b;q=1\r\n\r\n")
         #expect(request.headers["accept"] == "a")

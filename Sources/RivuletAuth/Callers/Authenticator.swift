@@ -5,14 +5,14 @@ package import RivuletAccess
 ///
 /// The value has no I/O. A change of the files makes another authenticator.
 package struct Authenticator: Sendable {
-    private let tokens: TokenVerifier
-    private let apiKeys: APIKeyFile
+    let tokens: TokenVerifier
+    let apiKeys: APIKeyFile
     private let policy: AccessPolicy
     private var pseudonyms: PseudonymKey
     /// The number of this authenticator among those of its server.
     package let number: UInt64
     /// The fingerprint of all keys of tokens.
-    private let tokenKeys: KeyFingerprint
+    let tokenKeys: KeyFingerprint
     /// A caller without a credential.
     package let anonymous: Identity
 
@@ -87,7 +87,7 @@ package struct Authenticator: Sendable {
         return identity(of: principal, caller(of: principal))
     }
 
-    private func caller(of principal: Principal) -> Caller {
+    func caller(of principal: Principal) -> Caller {
         Caller(
             subject: principal.subject,
             issuer: principal.issuer,
@@ -97,7 +97,7 @@ package struct Authenticator: Sendable {
         )
     }
 
-    private func identity(of principal: Principal, _ caller: Caller) -> Identity {
+    func identity(of principal: Principal, _ caller: Caller) -> Identity {
         let granted = policy.grants(roles: principal.roles, isAnonymous: false)
         return Identity(principal, caller, principal.grants + granted, by: number, verifier(of: principal))
     }

@@ -45,6 +45,12 @@ package struct TokenVerifier: Sendable {
     /// Returns true if an issuer has this name, byte for byte; nil is the issuer without a name.
     package func hasIssuer(named name: String?) -> Bool { issuers[name.map(ByteText.init)] != nil }
 
+    /// The issuer of this name; nil is the issuer without a name.
+    func issuer(named name: String?) -> TokenIssuer? { issuers[name.map(ByteText.init)] }
+
+    /// The claim with the roles of an issuer's tokens.
+    func rolesClaim(of issuer: TokenIssuer) -> RolesClaim { issuer.rolesClaim ?? rolesClaim }
+
     /// The names of the issuers, in the order of their bytes.
     package var issuerNames: [String] {
         issuers.values.compactMap(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -103,7 +109,7 @@ package struct TokenVerifier: Sendable {
             throw .claim("sub", needs: "another beginning than \"\(Principal.apiKeySubjectPrefix)\"")
         }
         try Self.checkTimes(of: claims, lifetimeSecondsMax: issuer.lifetimeSecondsMax, at: now)
-        return Candidate(token: token, key: key, claims: claims, rolesClaim: issuer.rolesClaim ?? rolesClaim)
+        return Candidate(token: token, key: key, claims: claims, rolesClaim: rolesClaim(of: issuer))
     }
 
     private static func checkTimes(

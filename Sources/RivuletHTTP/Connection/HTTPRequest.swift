@@ -56,4 +56,12 @@ package struct HTTPRequest: Sendable {
     package func queryValue(_ name: String) -> String? {
         queryItems.first { $0.name == name }?.value
     }
+
+    /// Returns the bytes of the request's head without the lines of some names (in lower case), and with further
+    /// fields.
+    ///
+    /// The request line and the other lines are as they were sent, except that names are in lower case.
+    package func head(without names: Set<String>, adding fields: [HTTPField]) -> [UInt8] {
+        headers.head(without: names, adding: fields)
+    }
 }

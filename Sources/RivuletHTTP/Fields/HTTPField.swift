@@ -14,6 +14,12 @@ package struct HTTPField: Hashable, Sendable {
         self.value = ASCII.isText(value) ? value : Self.withoutControls(value)
     }
 
+    /// Makes a field of texts from outside; nil if the name is no token, or if the value has a control byte.
+    package init?(checking name: String, _ value: String) {
+        guard !name.isEmpty, name.utf8.allSatisfy(ASCII.isToken), ASCII.isText(value) else { return nil }
+        self.init(name, value)
+    }
+
     private static func withoutControls(_ value: String) -> String {
         String(decoding: value.utf8.map { ASCII.isText($0) ? $0 : ASCII.space }, as: UTF8.self)
     }

@@ -78,6 +78,22 @@ package struct HTTPHeaders: Sendable {
         }
     }
 
+    /// Returns the head of the request without the lines of some names (in lower case), and with further fields.
+    func head(without names: Set<String>, adding fields: [HTTPField]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(block.count + 128)
+        bytes += block.prefix { $0 != ASCII.carriageReturn }
+        bytes += "\r\n".utf8
+        for line in lines where !names.contains(String(decoding: block[line.name], as: UTF8.self)) {
+            bytes += block[line.name]
+            bytes += ": ".utf8
+            bytes += block[line.value]
+            bytes += "\r\n".utf8
+        }
+        for field in fields { bytes += "\(field.name): \(field.value)\r\n".utf8 }
+        return bytes + "\r\n".utf8
+    }
+
     private func firstLine(called name: String) -> Line? {
         // Most requested names are missing, and differ in length from the existing names.
         let count = name.utf8.count

@@ -6,7 +6,7 @@ extension JSONSchema {
     /// The paths of values that are never on disk.
     ///
     /// If such a value is within an element, an optional or a case's payload, the list has the path of the whole
-    /// collection, optional or enum.
+    /// collection, optional or enum. An object without fields is always the same, and is left out.
     package var transientPaths: [String] {
         transientPaths(at: "")
     }
@@ -17,12 +17,23 @@ extension JSONSchema {
         switch self {
         case .annotated(let schema, let annotations) where !annotations.contains(where: \.isTransient):
             schema.transientPaths(at: path)
+        case .annotated(let schema, _) where schema.isEmptyObject: []
         case .object(_, _, let fields):
             fields().flatMap { $0.schema.transientPaths(at: path + "/" + JSONPointer.escape($0.name)) }
         case .named(_, _, let shape):
             shape().transientPaths(at: path)
         default:
             holdsTransient ? [path] : []
+        }
+    }
+
+    /// True for an object without fields.
+    private var isEmptyObject: Bool {
+        switch self {
+        case .annotated(let schema, _): schema.isEmptyObject
+        case .object(_, _, let fields): fields().isEmpty
+        case .named(_, _, let shape): shape().isEmptyObject
+        default: false
         }
     }
 

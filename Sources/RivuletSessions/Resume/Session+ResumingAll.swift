@@ -25,8 +25,12 @@ extension Session {
         {
             return join(subscriber, first: events(of: missed, for: key))
         }
-        // The log has no changes of views.
-        guard key.view == nil else { return reset(subscriber, .historyGone) }
+        // The log has no changes of views. An open stream that lost its source has no part in that, so it gets the
+        // present values instead of a reset.
+        guard key.view == nil else {
+            guard subscriber.request.isOpen else { return reset(subscriber, .historyGone) }
+            return resumeMerged(subscriber, from: cursor)
+        }
         // If the reader has changes that are in no log, the log's next changes may not fit its values.
         guard !cursor.hasUnlogged, cursor.position.version < standing.position.version else {
             return resumeMerged(subscriber, from: cursor)

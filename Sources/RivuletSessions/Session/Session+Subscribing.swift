@@ -40,6 +40,13 @@ extension Session {
         if streams.leave(group, loop: loop) { account() }
     }
 
+    /// Removes all streams on these loops of a node that is gone.
+    func dropLoops(_ isDropped: (_ loop: Int) -> Bool) {
+        guard streams.dropLoops(isDropped) else { return }
+        recordUse()
+        account()
+    }
+
     func tickDidFire(of group: GroupID) {
         guard !machine.isRetired else { return }
         if streams.tickDidFire(of: group, standing) { account() }

@@ -66,9 +66,26 @@ package struct PassivatedSession {
 
     /// Removes one stream of an event loop from a group.
     mutating func leave(_ group: GroupID, loop: Int) {
-        guard var members = groups[group] else { return }
-        members.remove(loop: loop)
+        guard var members = groups[group], members.remove(loop: loop) else { return }
         streamCount -= 1
+        replace(group, by: members)
+    }
+
+    /// Removes all streams on these loops; false if there are none.
+    mutating func dropLoops(_ isDropped: (_ loop: Int) -> Bool) -> Bool {
+        var all = 0
+        for (group, members) in groups {
+            var members = members
+            let dropped = members.dropLoops(isDropped)
+            guard dropped > 0 else { continue }
+            all += dropped
+            replace(group, by: members)
+        }
+        streamCount -= all
+        return all > 0
+    }
+
+    private mutating func replace(_ group: GroupID, by members: StreamGroup) {
         groups[group] = members.count > 0 ? members : nil
         if members.count == 0 { pathBytes -= members.key.paths.memoryBytes }
     }

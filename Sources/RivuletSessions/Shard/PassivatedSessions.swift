@@ -43,6 +43,22 @@ struct PassivatedSessions {
     mutating func leave(_ key: SessionKey, group: GroupID, loop: Int, now: Duration) {
         guard var session = remove(key) else { return }
         session.leave(group, loop: loop)
+        keep(session, key, now: now)
+    }
+
+    /// Removes all streams on these loops.
+    mutating func dropLoops(now: Duration, _ isDropped: (_ loop: Int) -> Bool) {
+        for (key, session) in sessions {
+            var session = session
+            if session.dropLoops(isDropped) {
+                remove(key)
+                keep(session, key, now: now)
+            }
+        }
+    }
+
+    /// Adds a session that some streams have left, if it is still needed.
+    private mutating func keep(_ session: PassivatedSession, _ key: SessionKey, now: Duration) {
         guard session.isWatched || session.hasTransients else { return }
         add(session, key)
         if !session.isWatched { recordUse(key, now: now) }

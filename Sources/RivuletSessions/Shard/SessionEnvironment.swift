@@ -30,6 +30,8 @@ package final class SessionEnvironment {
     package let memory: ResidentMemory
     /// Makes a group's id, unique in the process.
     package let makeGroupID: () -> GroupID
+    /// True if sessions may be handed out now; nil if they always may.
+    let mayHandOut: (() -> Bool)?
 
     package init(
         executor: any SessionExecutor,
@@ -44,7 +46,8 @@ package final class SessionEnvironment {
         taskExecutor: (any TaskExecutor)? = nil,
         sink: any StreamSink,
         slowEvents: SlowEvents? = nil,
-        makeGroupID: @escaping () -> GroupID
+        makeGroupID: @escaping () -> GroupID,
+        mayHandOut: (() -> Bool)? = nil
     ) {
         self.executor = executor
         self.storage = storage
@@ -67,5 +70,6 @@ package final class SessionEnvironment {
         self.sink = sink
         self.slowEvents = slowEvents
         self.makeGroupID = makeGroupID
+        self.mayHandOut = mayHandOut
     }
 }

@@ -43,7 +43,9 @@ package final class SessionShard {
     /// The number of sessions that left memory since the last `takeEvictions()`, with separate counts of idle and
     /// watched sessions.
     var evictions = (idle: 0, watched: 0)
-    private var isDraining = false
+    private(set) var isDraining = false
+    /// The requests that wait until sessions may be handed out.
+    var held = HeldRequests()
 
     /// The most requests to which a session is passed in one turn.
     private static let givenPerTurnMax = 256
@@ -80,6 +82,7 @@ package final class SessionShard {
     /// holds it there.
     package func find(_ key: SessionKey, of app: any HostedApp, _ found: @escaping Found) {
         guard !isDraining else { return found(.failure(.draining)) }
+        guard mayHandOut else { return hold(key, of: app, found) }
         switch entries[key] {
         case .resident(let session):
             hand(session) { found(.success($0)) }
@@ -98,7 +101,7 @@ package final class SessionShard {
     ///
     /// Nearly every request takes this path, which makes no closures for a load.
     package func use(_ key: SessionKey, _ body: (Session) -> Void) -> Bool {
-        guard !isDraining, let session = resident(key) else { return false }
+        guard !isDraining, mayHandOut, let session = resident(key) else { return false }
         hand(session, to: body)
         return true
     }
@@ -173,6 +176,11 @@ package final class SessionShard {
     /// The first answer may bring the next request of its connection. After that request, a session that is not stored
     /// would be removed.
     private func give(_ session: Session, to waiters: [Found], of app: any HostedApp) {
+        // The time for which sessions may be handed out may have ended during the load.
+        guard mayHandOut else {
+            for found in waiters { hold(session.key, of: app, found) }
+            return
+        }
         handedOut = session
         defer { handedOut = nil }
         for found in waiters.prefix(Self.givenPerTurnMax) {
@@ -263,6 +271,17 @@ package final class SessionShard {
         forgetIfEmpty(session)
     }
 
+    /// Removes all streams of these loops from their groups, because their node is gone.
+    ///
+    /// A stream that waits for its events may still be added later; its sink then removes it.
+    package func dropLoops(_ isDropped: (_ loop: Int) -> Bool) {
+        passivated.dropLoops(now: environment.uptime(), isDropped)
+        for case .resident(let session) in entries.values {
+            session.dropLoops(isDropped)
+            forgetIfEmpty(session)
+        }
+    }
+
     /// Removes a session that is not stored and not in use: reads of made-up ids must not fill memory.
     private func forgetIfEmpty(_ session: Session) {
         guard !session.isStored, session.isIdle, session !== handedOut else { return }
@@ -308,8 +327,9 @@ package final class SessionShard {
 
     /// True if every session is loaded and idle, so that all accepted requests have been answered.
     package var isQuiet: Bool {
-        entries.values.allSatisfy { entry in
-            if case .resident(let session) = entry { session.isIdle } else { false }
-        }
+        held.requests.isEmpty
+            && entries.values.allSatisfy { entry in
+                if case .resident(let session) = entry { session.isIdle } else { false }
+            }
     }
 }

@@ -30,6 +30,7 @@ extension SessionError: LoggableError {
         case .coerced: "a wrapper would change a value"
         case .unrepresentableNumber: "the state would hold a number that JSON has no form for"
         case .draining: "the server is stopping"
+        case .notServing: "the server may not hand out sessions now"
         case .notFound, .exists, .deleting, .noValue, .noView, .noElement, .noVersion, .versionGone:
             "the target of the request is missing, is being deleted, or exists already"
         case .precondition, .keyUnderWay, .keyReused, .keysFull: "a condition of the request does not hold"

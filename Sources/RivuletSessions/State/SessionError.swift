@@ -58,4 +58,6 @@ package enum SessionError: Error, Sendable {
     case unreadable(SessionKey, detail: String)
     /// The server is stopping.
     case draining
+    /// The server may not hand out sessions now, because another server of its cluster may have them.
+    case notServing
 }

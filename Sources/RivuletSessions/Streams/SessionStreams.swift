@@ -283,6 +283,11 @@ final class SessionStreams {
         return true
     }
 
+    /// Removes all members on these loops from all groups; false if there are none.
+    func dropLoops(_ isDropped: (_ loop: Int) -> Bool) -> Bool {
+        !members.dropLoops(isDropped).map(forgetIfEmpty).isEmpty
+    }
+
     private func forgetIfEmpty(_ id: GroupID) {
         if members.forgetIfEmpty(id) { ticks.remove(id) }
     }

@@ -102,12 +102,22 @@ struct StreamMembership {
     /// Records that the members of a group were sent an event.
     mutating func didSend(to id: GroupID, at now: Duration) { groups[id]?.pace?.didSend(at: now) }
 
-    /// Removes one member on that loop from a group; false if there is no such group.
+    /// Removes one member on that loop from a group; false if there is no such member.
     mutating func leave(_ id: GroupID, loop: Int) -> Bool {
-        guard groups[id] != nil else { return false }
-        groups[id]?.remove(loop: loop)
+        guard groups[id]?.remove(loop: loop) == true else { return false }
         count -= 1
         return true
+    }
+
+    /// Removes all members on these loops; returns the groups that had some.
+    mutating func dropLoops(_ isDropped: (_ loop: Int) -> Bool) -> [GroupID] {
+        var changed: [GroupID] = []
+        for id in groups.keys {
+            guard let dropped = groups[id]?.dropLoops(isDropped), dropped > 0 else { continue }
+            count -= dropped
+            changed.append(id)
+        }
+        return changed
     }
 
     /// Removes a group without members.
@@ -156,11 +166,26 @@ struct StreamGroup {
         }
     }
 
-    mutating func remove(loop: Int) {
-        guard let index = loops.firstIndex(of: loop) else { return }
+    /// Removes one member on that loop; false if the loop has none.
+    @discardableResult
+    mutating func remove(loop: Int) -> Bool {
+        guard let index = loops.firstIndex(of: loop) else { return false }
         counts[index] -= 1
-        guard counts[index] == 0 else { return }
+        guard counts[index] == 0 else { return true }
         loops.remove(at: index)
         counts.remove(at: index)
+        return true
+    }
+
+    /// Removes all members on these loops; returns their number.
+    mutating func dropLoops(_ isDropped: (_ loop: Int) -> Bool) -> Int {
+        var dropped = 0
+        for loop in loops where isDropped(loop) {
+            guard let index = loops.firstIndex(of: loop) else { continue }
+            dropped += counts[index]
+            loops.remove(at: index)
+            counts.remove(at: index)
+        }
+        return dropped
     }
 }

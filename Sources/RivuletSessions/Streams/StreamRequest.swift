@@ -40,6 +40,8 @@ package struct StreamRequest: Sendable {
     package let isMasked: Bool
     /// True if the stream is compressed.
     package let isCompressed: Bool
+    /// True if the stream is open, and asks again because it may have missed events.
+    package let isOpen: Bool
 
     package init(
         stream: StreamID,
@@ -49,7 +51,8 @@ package struct StreamRequest: Sendable {
         reason: ResetReason? = nil,
         resumesAll: Bool = false,
         isMasked: Bool = false,
-        isCompressed: Bool = false
+        isCompressed: Bool = false,
+        isOpen: Bool = false
     ) {
         self.stream = stream
         self.topic = topic
@@ -59,5 +62,6 @@ package struct StreamRequest: Sendable {
         self.resumesAll = resumesAll
         self.isMasked = isMasked
         self.isCompressed = isCompressed
+        self.isOpen = isOpen
     }
 }

@@ -29,6 +29,9 @@ package struct StreamTopic: Hashable, Sendable {
         self.interval = interval
         self.isRepathed = isRepathed
     }
+
+    /// The form in which a session names the topic in its answers: the paths in order, each once.
+    package var normal: StreamTopic { StreamGroupKey(self).topic }
 }
 
 /// The format in which a stream writes its changes.

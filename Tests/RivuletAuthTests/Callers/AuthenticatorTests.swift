@@ -165,6 +165,36 @@ import Testing
         #expect(fourth.identify(again: backend) == nil && fourth.identify(again: token) != nil)
     }
 
+    @Test func `another server with the same keys makes a caller of its description, without the credential`() throws {
+        var (file, random) = (APIKeyFile(), SeededGenerator(seed: 1))
+        let grant = try JSONValue(parsing: #"{"actions":["delete"],"app":"a","sessions":["*"]}"#)
+        let key = try file.add(name: "billing", grants: [grant], expires: Self.now + 10, using: &random)
+        let (first, issuer) = try Self.authenticator(keys: file, number: 1)
+        let text = try issuer.token(claims: [:])
+        let token = try first.identify(Array(text.utf8), at: Self.now)
+        let backend = try first.identify(Array(key.text.utf8), at: Self.now)
+        let policy = #"{"authenticated":[{"actions":["dispatch"],"app":"a","sessions":["*"]}]}"#
+        let (second, _) = try Self.authenticator(keys: file, policy: policy, number: 2)
+        for identity in [token, backend] {
+            let described = identity.described
+            let again = try #require(second.identify(described: described))
+            #expect(again.caller.me == identity.caller.me && again.caller.subject == identity.caller.subject)
+            #expect(again.principal?.expires == identity.principal?.expires && again.authenticator == 2)
+            let expected = try #require(second.identify(again: identity)).grants.access(to: "home", of: "a").actions
+            #expect(again.grants.access(to: "home", of: "a").actions == expected && !expected.isEmpty)
+            #expect(second.identify(again: again) != nil)
+            let shown = String(decoding: described, as: UTF8.self)
+            #expect(!shown.contains(text) && !shown.contains(key.text))
+            for count in 0..<described.count {
+                #expect(second.identify(described: Array(described.prefix(count))) == nil)
+            }
+        }
+        #expect(first.anonymous(me: "cookie").described.isEmpty)
+        let (third, _) = try Self.authenticator(policy: policy, keyDocument: [2], number: 3)
+        #expect(third.identify(described: token.described) == nil)
+        #expect(third.identify(described: backend.described) == nil)
+    }
+
     @Test func `a revoked credential is refused, and never anonymous`() throws {
         var (file, random) = (APIKeyFile(), SeededGenerator(seed: 1))
         let grant = try JSONValue(parsing: #"{"actions":["operate"]}"#)

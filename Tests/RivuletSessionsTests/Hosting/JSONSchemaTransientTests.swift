@@ -49,4 +49,13 @@ import Testing
         #expect(JSONSchema.array(outer).transientPaths == [""])
         #expect(outer.transientPaths == ["/2"])
     }
+
+    @Test func `a transient object without fields is always the same`() {
+        let mark = JSONSchema.Annotation("x-rivulet-transient", true)
+        let empty = JSONSchema.annotated(.object(title: "Empty") { [] }, [mark])
+        let state = JSONSchema.object(title: "") {
+            [JSONSchema.Field(name: "t", schema: empty), JSONSchema.Field(name: "u", schema: transient)]
+        }
+        #expect(state.transientPaths == ["/u"])
+    }
 }

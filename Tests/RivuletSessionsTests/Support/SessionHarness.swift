@@ -131,6 +131,11 @@ final class TestWallClock: Sendable {
     }
 }
 
+/// The permission to hand out sessions, which a test sets.
+final class TestGate {
+    var isOpen = true
+}
+
 /// A shard of the test app with its whole environment.
 final class SessionHarness {
     let executor = TestExecutor()
@@ -142,6 +147,7 @@ final class SessionHarness {
     let uptime = TestUptime()
     let timers: TestTimers
     let work = TestWork()
+    let gate = TestGate()
     private(set) var shard: SessionShard
     private let limits: SessionLimits
     private var groups: UInt64 = 0
@@ -157,7 +163,7 @@ final class SessionHarness {
         self.storage = storage
         app = AppHost(TallyApp(sessionPolicy: policy))
         shard = SessionShard(
-            environment: Self.environment(executor, storage, limits, sink, wallClock, timers, work) {
+            environment: Self.environment(executor, storage, limits, sink, wallClock, timers, work, gate) {
                 GroupID(rawValue: 0)
             }
         )
@@ -174,7 +180,8 @@ final class SessionHarness {
     /// Forgets everything in memory, as a restart of the server does.
     func restart() {
         shard = SessionShard(
-            environment: Self.environment(executor, storage, limits, sink, wallClock, timers, work) { [unowned self] in
+            environment: Self.environment(executor, storage, limits, sink, wallClock, timers, work, gate) {
+                [unowned self] in
                 groups += 1
                 return GroupID(rawValue: groups)
             }
@@ -189,6 +196,7 @@ final class SessionHarness {
         _ wallClock: TestWallClock,
         _ timers: TestTimers,
         _ work: TestWork,
+        _ gate: TestGate,
         _ makeGroupID: @escaping () -> GroupID
     ) -> SessionEnvironment {
         SessionEnvironment(
@@ -202,7 +210,8 @@ final class SessionHarness {
             work: { work.run($0, $1) },
             clock: ContinuousClock(),
             sink: sink,
-            makeGroupID: makeGroupID
+            makeGroupID: makeGroupID,
+            mayHandOut: { gate.isOpen }
         )
     }
 
