@@ -11,6 +11,8 @@ import RivuletStores
 /// compares the header's bytes, and one by the hash of the credential.
 final class CallerFinder {
     private let core: LoopCore
+    /// The limits; nil for a server without limits, and for requests that another node has counted.
+    private let limiter: LoopLimiter?
     private let authentication: Authentication
     private var authenticator: Authenticator
     private let revocations: RevocationList
@@ -32,11 +34,11 @@ final class CallerFinder {
     private static let memosMax = 1_024
 
     /// Makes the finder of a loop; nil if the server asks for no credentials.
-    init?(_ core: LoopCore) {
+    init?(_ core: LoopCore, _ limiter: LoopLimiter?) {
         guard let authentication = core.context.authentication, let revocations = core.context.revocations else {
             return nil
         }
-        self.core = core
+        (self.core, self.limiter) = (core, limiter)
         self.authentication = authentication
         self.revocations = revocations
         dispatching =
@@ -101,7 +103,7 @@ final class CallerFinder {
 
     private var context: ServerContext { core.context }
 
-    /// Returns the permissions of a dispatch whose connection has sent the same credential before, in the same session.
+    /// Returns the permissions of a dispatch that repeats the credential and the session of its connection's last one.
     ///
     /// Nil for any other request, and for one that is refused: `caller` and `Permit.decide` decide about it, with the
     /// same result. Most dispatches repeat the last one, so this is their whole cost of a credential.
@@ -148,11 +150,33 @@ final class CallerFinder {
     ) throws(Problem) -> Identity {
         refresh()
         do throws(CredentialError) {
-            let opening = try authentication.tickets.open(ticket, for: target, generation: generation.keys)
+            let opening = try authentication.tickets.open(TicketID(ticket), for: target, generation: generation.keys)
             if let principal = opening.identity.principal, revocations.covers(principal) { throw .revoked }
             connection.amendRequest { $0.opening = opening }
             didVerify(on: connection)
             return opening.identity
+        } catch {
+            throw refusal(of: request, error, on: connection)
+        }
+    }
+
+    /// Returns the caller of a ticket that another node has opened.
+    ///
+    /// - Throws: 401 for a ticket that did not open, and for a caller that these keys do not know.
+    func caller(
+        opening opened: Result<PeerOpening, CredentialError>,
+        _ request: HTTPRequest,
+        on connection: ClientConnection
+    ) throws(Problem) -> Identity {
+        refresh()
+        do throws(CredentialError) {
+            let opened = try opened.get()
+            guard let identity = authenticator.identify(described: opened.caller) else { throw .keysReplaced }
+            if let principal = identity.principal, revocations.covers(principal) { throw .revoked }
+            if let error = identity.expiry(at: Self.now) { throw error }
+            connection.amendRequest { $0.opening = TicketOpening(id: opened.id, identity: identity, node: opened.node) }
+            didVerify(on: connection)
+            return identity
         } catch {
             throw refusal(of: request, error, on: connection)
         }
@@ -176,7 +200,7 @@ final class CallerFinder {
         do throws(CredentialError) {
             let identity = try verified(token, at: now)
             cache.insert(identity, of: token)
-            if let attempt { core.limiter?.didVerify(attempt) }
+            if let attempt { limiter?.didVerify(attempt) }
             return identity
         } catch {
             cache.insert(error, of: token, found: cache.generation, at: now)
@@ -193,7 +217,7 @@ final class CallerFinder {
         _ error: CredentialError,
         on connection: ClientConnection
     ) -> Problem {
-        guard let limiter = core.limiter else { return refuse(error) }
+        guard let limiter else { return refuse(error) }
         do throws(Problem) {
             let address = context.doors.clientAddress(of: request, on: connection)
             try limiter.chargeRequest(of: nil, at: address, connection)
@@ -209,7 +233,7 @@ final class CallerFinder {
     /// - Throws: 429 if too many credentials of the address were refused.
     private func attempt(_ token: [UInt8], from address: PeerAddress.IP) throws(Problem) -> CredentialAttempt? {
         do throws(Problem) {
-            return try core.limiter?.attempt(token, from: address)
+            return try limiter?.attempt(token, from: address)
         } catch {
             core.counters.authenticated(.limited)
             throw error

@@ -41,7 +41,7 @@ extension Resource {
         case .tickets: .credential
         case .health, .readiness, .problems, .problem, .file, .caller, .resourceMetadata: .nothing
         case .apps, .app, .types, .openAPI: .description
-        case .metrics, .streams, .revocations, .revocation: .operation
+        case .metrics, .cluster, .streams, .revocations, .revocation: .operation
         case .stream: .stream
         case .sessions: isReading ? .list : .sessions(.create)
         case .session: .session(isReading ? .read : method == .delete ? .delete : .create)
@@ -67,7 +67,8 @@ extension Resource {
     var readsCookie: Bool {
         switch self {
         case .health, .readiness, .problems, .problem, .file, .resourceMetadata, .login: false
-        case .metrics, .openAPI, .caller, .tickets, .revocations, .revocation, .apps, .app, .types, .sessions, .session,
+        case .metrics, .cluster, .openAPI, .caller, .tickets, .revocations, .revocation, .apps, .app, .types, .sessions,
+            .session,
             .state, .events, .changes, .reset, .restore, .fork, .streams, .stream, .views, .view, .viewChanges, .store,
             .item, .operations, .storeEvents, .value, .toggle, .valueChanges, .secret:
             true

@@ -140,6 +140,7 @@ extension Problem {
             )
         case .draining:
             self.init(.serverStopping, "the server is stopping; try again", fields: [HTTPField("Retry-After", "1")])
+        case .notServing: self = .ownerUnavailable
         }
         if status == 500 { hasHiddenCause = true }
     }

@@ -411,8 +411,26 @@ struct ProblemTable {
         case .notReady:
             ProblemTable(
                 "The server is not ready",
-                "The readiness check found that storage cannot be written.",
+                "The readiness check found that storage cannot be written, or that the node of a cluster takes no requests now.",
                 "Send requests to another instance until the check succeeds. The server's log has the cause under `trace_id`."
+            )
+        case .ownerUnavailable:
+            ProblemTable(
+                "No node of the cluster can answer now",
+                "The node that has the data is gone or cannot be reached, and no other node has taken its place yet.",
+                "Try again after `Retry-After`. Nothing has changed."
+            )
+        case .outcomeUnknown:
+            ProblemTable(
+                "The outcome of the change is not known",
+                "The node that has the data took the request, and no answer of it came. The change may have taken effect.",
+                "Send the request again with the same `Idempotency-Key`, which gets the first answer if there was one. Without a key, read first."
+            )
+        case .nodeHalted:
+            ProblemTable(
+                "The node has halted",
+                "The node takes no part in its cluster any more; its log names the reason and the remedy.",
+                "Send requests to another node. Nothing has changed."
             )
         case .httpVersionNotSupported:
             ProblemTable(

@@ -179,6 +179,9 @@ extension ProblemType {
         case .storageUnavailable: Problem(StorageError.unavailable(detail: ""))
         case .secretsUnavailable: Problem(.keychain(.missingEntitlement), epoch: "")
         case .notReady: Self.notReadyExample
+        case .ownerUnavailable: .ownerUnavailable
+        case .outcomeUnknown: .outcomeUnknown
+        case .nodeHalted: .nodeHalted
         case .httpVersionNotSupported: Problem(self, "only HTTP/1.1 and HTTP/1.0 are served")
         case .stateFull: Problem(.stateFull(key, limitBytes: SessionLimits().stateBytesMax))
         case .diskFull: Problem(StorageError.full(detail: ""))

@@ -72,6 +72,9 @@ enum ProblemType: String, CaseIterable, Sendable {
     case storageUnavailable = "storage-unavailable"
     case secretsUnavailable = "secrets-unavailable"
     case notReady = "not-ready"
+    case ownerUnavailable = "owner-unavailable"
+    case outcomeUnknown = "outcome-unknown"
+    case nodeHalted = "node-halted"
     case httpVersionNotSupported = "http-version-not-supported"
     case stateFull = "state-full"
     case diskFull = "disk-full"
@@ -111,7 +114,9 @@ enum ProblemType: String, CaseIterable, Sendable {
             .storageDamaged, .storageIncompatible, .serverFault:
             500
         case .notImplemented: 501
-        case .overloaded, .serverStopping, .storageUnavailable, .secretsUnavailable, .notReady: 503
+        case .overloaded, .serverStopping, .storageUnavailable, .secretsUnavailable, .notReady, .ownerUnavailable,
+            .outcomeUnknown, .nodeHalted:
+            503
         case .httpVersionNotSupported: 505
         case .stateFull, .diskFull, .memoryFull, .storeFull, .revocationsFull, .quota: 507
         }

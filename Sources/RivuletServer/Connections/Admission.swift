@@ -1,5 +1,6 @@
 import RivuletAccess
 import RivuletAuth
+import RivuletCluster
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletSessions
@@ -18,6 +19,8 @@ final class Admission {
         case answer(Response)
         /// It would open a stream of a caller that has used its quota; the client may come back after this time.
         case refuseStream(seconds: Int)
+        /// It has a ticket of another node, which is to be asked before the next decision.
+        case ask(TicketQuestion)
     }
 
     private let core: LoopCore
@@ -25,10 +28,15 @@ final class Admission {
     private var acceptedHost: [UInt8] = []
     /// Finds callers; nil if the server asks for no credentials.
     private let callers: CallerFinder?
+    /// The limits; nil for a server without limits, and for requests that another node has counted.
+    private let limiter: LoopLimiter?
+    /// True if the requests come from other nodes, which have checked the hosts that they name.
+    private let isForPeers: Bool
 
-    init(_ core: LoopCore) {
-        self.core = core
-        callers = CallerFinder(core)
+    init(_ core: LoopCore, isForPeers: Bool = false) {
+        (self.core, self.isForPeers) = (core, isForPeers)
+        limiter = isForPeers ? nil : core.limiter
+        callers = CallerFinder(core, limiter)
     }
 
     private var context: ServerContext { core.context }
@@ -41,6 +49,9 @@ final class Admission {
     ) throws(Problem) -> Verdict {
         let callers = try passDoors(request, on: connection)
         guard request.method != .options else { return .answer(try options(request)) }
+        if context.cluster != nil, framing == .none, let question = try ticketQuestion(of: request, on: connection) {
+            return .ask(question)
+        }
         do throws(Problem) {
             return .perform(try admitted(request, framing, callers, on: connection))
         } catch {
@@ -79,7 +90,7 @@ final class Admission {
             if let repeated { repeated.identity as Identity? } else {
                 try identity(of: request, segments, callers, on: connection)
             }
-        if let limiter = core.limiter, Self.isCounted(segments) {
+        if let limiter, Self.isCounted(segments) {
             try limiter.chargeRequest(
                 of: identity,
                 at: context.doors.clientAddress(of: request, on: connection),
@@ -123,7 +134,8 @@ final class Admission {
         }
     }
 
-    /// The permissions of a dispatch that repeats its connection's last credential and session; nil for another request.
+    /// The permissions of a dispatch that repeats its connection's last credential and session; nil for another
+    /// request.
     private func repeatedPermit(
         of request: borrowing HTTPRequest,
         _ events: Route?,
@@ -157,7 +169,7 @@ final class Admission {
         _ permit: Permit,
         on connection: ClientConnection
     ) throws(Problem) {
-        guard let limiter = core.limiter, bytes > 0 else { return }
+        guard let limiter, bytes > 0 else { return }
         let key = limiter.key(of: permit.identity, at: context.doors.clientAddress(of: request, on: connection))
         try limiter.charge(bytes: bytes, of: key, on: connection)
     }
@@ -205,7 +217,7 @@ final class Admission {
     private func passDoors(_ request: HTTPRequest, on connection: ClientConnection) throws(Problem) -> DoorPass.Callers
     {
         if context.doors.isOrdinary(request, acceptedHost: acceptedHost) { return .all }
-        switch context.doors.verdict(on: request) {
+        switch context.doors.verdict(on: request, acceptsAnyHost: isForPeers) {
         case .pass(let pass):
             // The exempt resources pass with any host, so their host is not remembered.
             if !Doors.isExempt(request), let host = request.host { acceptedHost = Array(host.utf8) }
@@ -295,7 +307,10 @@ final class Admission {
             let items = request.queryItems
             try Credentials.refuse(in: items)
             if let ticket = try Self.ticket(in: items, of: request, segments) {
-                return try finder.caller(of: ticket, for: TicketTarget(segments, items), request, on: connection)
+                guard let opened = connection.request?.openedTicket else {
+                    return try finder.caller(of: ticket, for: TicketTarget(segments, items), request, on: connection)
+                }
+                return try finder.caller(opening: opened, request, on: connection)
             }
         }
         let readsCookie = callers != .none && Self.readsCookie(segments)
@@ -336,6 +351,25 @@ final class Admission {
         return ticket
     }
 
+    /// The question about a request's ticket of another node; nil for any other request, and after the answer.
+    ///
+    /// - Throws: 400 as `identity` does.
+    private func ticketQuestion(
+        of request: HTTPRequest,
+        on connection: ClientConnection
+    ) throws(Problem) -> TicketQuestion? {
+        guard request.query != nil, callers != nil, connection.request?.openedTicket == nil,
+            let cluster = context.cluster
+        else { return nil }
+        let (segments, items) = (request.pathSegments, request.queryItems)
+        try Credentials.refuse(in: items)
+        guard let ticket = try Self.ticket(in: items, of: request, segments),
+            // A node that has just joined may not be known here yet.
+            let node = StreamTickets.node(of: ticket), node != cluster.member.node
+        else { return nil }
+        return TicketQuestion(node: node, ticket: TicketID(ticket), target: TicketTarget(segments, items))
+    }
+
     private func permit(
         _ identity: Identity?,
         _ route: Route,
@@ -371,6 +405,10 @@ final class Admission {
                 connection.amendRequest { $0.fields.append(HTTPField("Vary", "Cookie")) }
             }
             return identity
+        }
+        if let me = connection.request?.forwarded?.me {
+            segments[4] = me
+            return self.callers?.anonymous(me: me)
         }
         guard callers != .none else { throw refusedCaller(Self.anonymousOrigin) }
         let caller = context.sessionCookies.caller(cookies: request.headers.values(of: "cookie"))

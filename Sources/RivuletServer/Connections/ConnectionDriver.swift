@@ -3,18 +3,6 @@ import RivuletEngine
 import RivuletEventLoop
 import RivuletHTTP
 
-/// The part of a loop that performs the requests of its connections.
-protocol RequestPerformer: AnyObject {
-    /// Performs a request; the answer comes now or later.
-    func perform(_ admitted: AdmittedRequest, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem)
-
-    /// Called when an answer is about to be written.
-    func willAnswer()
-
-    /// Answers a request for a stream of a caller that has used its quota.
-    func refuseStream(_ id: ConnectionID, seconds: Int)
-}
-
 /// Drives the connections of one loop: bytes in, requests out, answers in their order, and deadlines.
 ///
 /// Each event comes with its connection, which the loop has found. An answer that is made later finds its connection
@@ -182,9 +170,19 @@ final class ConnectionDriver {
             case .perform(let admitted): try perform(admitted, request, on: connection)
             case .answer(let response): answer(connection, response)
             case .refuseStream(let seconds): performer?.refuseStream(connection.id, seconds: seconds)
+            case .ask(let question): ask(question, request, on: connection)
             }
         } catch {
             answer(connection, Response(error))
+        }
+    }
+
+    /// Decides about a request again when another node has answered about its ticket.
+    private func ask(_ question: TicketQuestion, _ request: HTTPRequest, on connection: ClientConnection) {
+        performer?.ask(question) { [weak self, id = connection.id] opened in
+            guard let self, let connection = self[id], connection.hasRequest else { return }
+            connection.amendRequest { $0.openedTicket = opened }
+            handle(request, on: connection)
         }
     }
 
@@ -199,6 +197,8 @@ final class ConnectionDriver {
         do throws(Problem) {
             switch try admission.verdict(on: request, framing, connection) {
             case .answer(let response): refuseBody(of: connection, response)
+            // The question is for requests without a body.
+            case .ask: break
             case .refuseStream(let seconds):
                 connection.refuseBody(limits: context.httpLimits)
                 performer?.refuseStream(connection.id, seconds: seconds)

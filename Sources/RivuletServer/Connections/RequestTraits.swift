@@ -27,12 +27,15 @@ struct RequestTraits {
         var seat: StreamSeat?
         var opening: TicketOpening?
         var asked: StreamTopic?
+        var forwarded: ForwardedFacts?
+        var openedTicket: Result<PeerOpening, CredentialError>?
 
         /// Makes a copy, which belongs to one value of `RequestTraits`.
         init(_ other: Rare?) {
             (trace, began, constantFields) = (other?.trace, other?.began ?? 0, other?.constantFields)
             (identity, bodyCharge, seat) = (other?.identity, other?.bodyCharge, other?.seat)
             (opening, asked) = (other?.opening, other?.asked)
+            (forwarded, openedTicket) = (other?.forwarded, other?.openedTicket)
         }
     }
 
@@ -84,6 +87,18 @@ struct RequestTraits {
     var asked: StreamTopic? {
         get { rare?.asked }
         set { change { $0.asked = newValue } }
+    }
+
+    /// The facts of the node that took the request; nil if this node did.
+    var forwarded: ForwardedFacts? {
+        get { rare?.forwarded }
+        set { change { $0.forwarded = newValue } }
+    }
+
+    /// The answer of the node that made the request's ticket; nil if no node was asked.
+    var openedTicket: Result<PeerOpening, CredentialError>? {
+        get { rare?.openedTicket }
+        set { change { $0.openedTicket = newValue } }
     }
 
     private mutating func change(_ body: (Rare) -> Void) {

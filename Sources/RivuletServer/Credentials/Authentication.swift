@@ -16,7 +16,7 @@ final class Authentication: Sendable {
     private static let unknownKeyInterval: Int64 = 1_000
 
     /// The tickets that open streams of callers.
-    let tickets = StreamTickets()
+    let tickets: StreamTickets
 
     private struct Files {
         var stamps: [FileStamp?]
@@ -46,8 +46,10 @@ final class Authentication: Sendable {
         _ limits: SharedLimits?,
         keySource: (any KeySource)?,
         secret: SymmetricKey,
+        node: String? = nil,
         logger: Logger
     ) throws(ServerError) {
+        tickets = StreamTickets(node: node)
         (self.files, self.limits, self.logger) = (files, limits, logger)
         self.secret = Mutex(secret)
         let urls = files.urls
@@ -91,6 +93,13 @@ final class Authentication: Sendable {
     func nameCallers(by secret: SymmetricKey) {
         self.secret.withLock { $0 = secret }
         current.withLock { $0.nameCallers(by: secret) }
+    }
+
+    /// Makes the names of callers by another secret while the server runs; callers are found again then.
+    func renameCallers(by secret: SymmetricKey) {
+        guard self.secret.withLock({ $0 }) != secret else { return }
+        nameCallers(by: secret)
+        generationNumber.add(1, ordering: .releasing)
     }
 
     /// Starts the threads for key sets, if one has a URL.

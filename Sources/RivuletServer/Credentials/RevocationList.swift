@@ -32,7 +32,7 @@ final class RevocationList: Sendable {
         case takenBack
     }
 
-    private struct Content {
+    struct Content {
         var revocations = Revocations()
         /// The number of records that the storage is writing.
         var underWay = 0
@@ -40,14 +40,17 @@ final class RevocationList: Sendable {
         var changes: Deque<Change> = []
         /// The time of the latest id, in milliseconds since 1970.
         var latestID: Int64 = 0
+        /// The number of the latest reading of a list that other nodes change too.
+        var latestReading: UInt64 = 0
     }
 
-    private let storage: any ItemStorage
+    let storage: any ItemStorage
     /// True if the storage keeps records over a restart.
     private let isKept: Bool
-    private let logger: Logger
-    private let content = Mutex(Content())
+    let logger: Logger
+    let content = Mutex(Content())
     private let generationNumber = Atomic<UInt64>(0)
+    let readings = Atomic<UInt64>(0)
 
     /// Makes an empty list; without a storage of collections its records are in memory only.
     init(in items: (any ItemStorage)?, logger: Logger) {
@@ -130,7 +133,7 @@ final class RevocationList: Sendable {
         }
     }
 
-    private func didChange(_ change: Change, _ content: inout Content) {
+    func didChange(_ change: Change, _ content: inout Content) {
         if content.changes.count == Self.changesMax { content.changes.removeFirst() }
         content.changes.append(change)
         generationNumber.add(1, ordering: .releasing)
@@ -190,7 +193,7 @@ final class RevocationList: Sendable {
         removeExpired(at: now)
     }
 
-    private func read() throws(ServerError) -> StoredCollection {
+    func read() throws(ServerError) -> StoredCollection {
         do throws(ItemStorageError) {
             return try storage.readAtStart(Self.collection)
         } catch {
@@ -198,7 +201,7 @@ final class RevocationList: Sendable {
         }
     }
 
-    private static func record(_ item: StoredItem) -> Revocations.Record? {
+    static func record(_ item: StoredItem) -> Revocations.Record? {
         guard let json = try? JSONValue(parsing: item.document), let record = Revocations.Record(json: json),
             record.id.hasSameBytes(as: item.key)
         else { return nil }

@@ -110,8 +110,10 @@ struct Doors: Sendable {
     }
 
     /// The verdict on a request: by its host first, then by its page.
-    func verdict(on request: HTTPRequest) -> Verdict {
-        guard isHostAccepted(of: request) else {
+    ///
+    /// `acceptsAnyHost` is true for a request of another node: each node also answers for its own machine's name.
+    func verdict(on request: HTTPRequest, acceptsAnyHost: Bool = false) -> Verdict {
+        guard acceptsAnyHost || isHostAccepted(of: request) else {
             return refusal(of: request, Self.misdirected(request.host ?? ""), .host)
         }
         guard request.hasPageFields else { return .pass(DoorPass(fields: ownFields, callers: .all)) }

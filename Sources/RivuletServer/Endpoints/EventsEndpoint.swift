@@ -47,7 +47,7 @@ struct EventsEndpoint {
         let linesMax = server.context.options.limits.linesPerRequestMax
         let lines = try EventLines(request.body, options, linesMax: linesMax)
         try server.charge(&options, events: EventCount.count(in: lines.lines), request, permit, exchange)
-        let trace = server.connections[exchange.connection]?.request?.trace
+        let trace = server.trace(of: exchange)
         server.ask(key, of: app.host, for: exchange, options.scope) { [options] session, responder in
             do throws(Problem) {
                 let creation = try responder.charge(session, to: options.creator)

@@ -51,6 +51,7 @@ private final class MetricsGathering {
         waiting -= 1
         longestTurn = max(longestTurn, milliseconds)
         guard waiting == 0 else { return }
+        if let cluster = owner.context.cluster { owner.context.metrics.publish(cluster) }
         owner.context.metrics.publishOnRequest(
             longestTurnMilliseconds: longestTurn,
             bodyBytes: owner.context.bodyBudget.bytes,

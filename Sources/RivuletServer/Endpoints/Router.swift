@@ -1,10 +1,19 @@
+import RivuletAuth
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletSessions
 
 extension ServerLoop: RequestPerformer {
     /// Performs a request at the endpoint of its route; the answer comes now or later.
+    ///
+    /// In a cluster, another node may answer it.
     func perform(_ admitted: AdmittedRequest, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
+        if let forwarder, try forwarder.takes(admitted, request, exchange) { return }
+        try performHere(admitted, request, exchange)
+    }
+
+    /// Performs a request at this node.
+    func performHere(_ admitted: AdmittedRequest, _ request: HTTPRequest, _ exchange: Exchange) throws(Problem) {
         let (route, permit) = (admitted.route, admitted.permit)
         // Refused before an answer is made, because too many bytes already wait for clients that do not take them.
         guard !context.holdsTooMuch || !route.isRead(by: request.method) else {
@@ -39,6 +48,7 @@ extension ServerLoop: RequestPerformer {
         case .secret(let app, let name): try SecretEndpoint(server: self).secret(name, of: app, request, exchange)
         case .health: ServerEndpoint(server: self).health(exchange)
         case .readiness: ServerEndpoint(server: self).readiness(exchange)
+        case .cluster: try ClusterEndpoint(server: self).cluster(request, exchange)
         case .metrics: try MetricsEndpoint(server: self).metrics(exchange)
         case .openAPI: ServerEndpoint(server: self).openAPI(request, exchange)
         case .problems: ProblemEndpoint(server: self).page(ProblemPages.list, request, exchange)
@@ -54,6 +64,11 @@ extension ServerLoop: RequestPerformer {
         case .types(let name): try AppEndpoint(server: self).document(\.types, of: name, request, exchange)
         case .file(let path): try FileEndpoint(server: self).file(path, request, exchange)
         }
+    }
+
+    func ask(_ question: TicketQuestion, reply: @escaping (Result<PeerOpening, CredentialError>) -> Void) {
+        guard let tickets else { return reply(.failure(.ticket(.unknown))) }
+        tickets.ask(question, reply: reply)
     }
 
     func willAnswer() { streams.flushSingle() }

@@ -22,6 +22,12 @@ struct StreamsEndpoint {
             guard after != nil else {
                 throw Problem(.invalidQuery, "\"after\" is the name of a stream; found \"\(text)\"")
             }
+            guard after?.node == server.context.node else {
+                throw Problem(
+                    .invalidQuery,
+                    "\"after\" is the name of a stream of another node, which has the rest of its list; ask that node"
+                )
+            }
         }
         server.collect(StreamPage(limit: limit, after: after), from: after?.loop ?? 0, for: exchange)
     }
@@ -36,7 +42,7 @@ struct StreamsEndpoint {
         _ exchange: Exchange
     ) throws(Problem) {
         _ = try Query(request, known: [])
-        guard name.loop < server.core.peers.count else { throw Self.noStream }
+        guard name.node == server.context.node, name.loop < server.core.peers.count else { throw Self.noStream }
         let method = request.method
         var change: StreamChange?
         if method == .patch {

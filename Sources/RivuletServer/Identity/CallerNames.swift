@@ -12,7 +12,7 @@ import RivuletStores
 ///
 /// A start without the key of a kept secret makes another one, and keeps both. If a later start has the key again, the
 /// first secret that it opens makes the names.
-struct CallerNames {
+struct CallerNames: Sendable {
     /// The collection of the storage in which the sealed secrets are.
     static let collection = "rivulet.callers"
     /// The most secrets that are kept.
@@ -36,15 +36,9 @@ struct CallerNames {
     /// - Throws: a `ServerError` if the collection cannot be read.
     func load() throws(ServerError) -> SymmetricKey {
         let stored = try read()
-        for detail in stored.damaged.map(\.detail) { logNotRead(detail) }
-        for item in stored.items {
-            do throws(SealedDocument.OpeningError) {
-                let bytes = try SealedDocument.open(item.document, at: Self.collection, with: keys)
-                if !SealedDocument.isSealed(item.document, with: keys.current) { keep(bytes, as: item.key) }
-                return SymmetricKey(data: bytes)
-            } catch {
-                logNotRead(error.description)
-            }
+        if let (item, bytes) = opened(in: stored) {
+            if !SealedDocument.isSealed(item.document, with: keys.current) { keep(bytes, as: item.key) }
+            return SymmetricKey(data: bytes)
         }
         let count = stored.items.count + stored.damaged.count
         let derived = Self.derived(from: secret)
@@ -56,6 +50,38 @@ struct CallerNames {
         }
         keep(unsafe derived.withUnsafeBytes { unsafe Array($0) }, as: "\(count + 1)")
         return derived
+    }
+
+    /// Returns the kept secret, and writes nothing; that of a storage without one, if there is none.
+    ///
+    /// - Throws: a `ServerError` if the collection cannot be read.
+    func kept() throws(ServerError) -> SymmetricKey { kept(in: try read()) }
+
+    /// Reads the kept secret soon; the reply comes on any thread, and not if the collection cannot be read.
+    func keptSoon(_ reply: @escaping @Sendable (SymmetricKey) -> Void) {
+        storage.items(of: Self.collection) { [self] result in
+            switch result {
+            case .success(let stored): reply(kept(in: stored))
+            case .failure(let error): logNotRead("\(error)")
+            }
+        }
+    }
+
+    private func kept(in stored: StoredCollection) -> SymmetricKey {
+        opened(in: stored).map { SymmetricKey(data: $0.bytes) } ?? Self.derived(from: secret)
+    }
+
+    /// The first secret that a key opens.
+    private func opened(in stored: StoredCollection) -> (item: StoredItem, bytes: [UInt8])? {
+        for detail in stored.damaged.map(\.detail) { logNotRead(detail) }
+        for item in stored.items {
+            do throws(SealedDocument.OpeningError) {
+                return (item, try SealedDocument.open(item.document, at: Self.collection, with: keys))
+            } catch {
+                logNotRead(error.description)
+            }
+        }
+        return nil
     }
 
     private func logNotRead(_ detail: String) {
@@ -95,9 +121,15 @@ extension StateServer {
     func loadCallers(of context: ServerContext) throws(ServerError) {
         guard let authentication = context.authentication else { return }
         try context.revocations?.load(at: Int(WallClock.milliseconds() / 1_000))
-        // No later start has the key of a server that made its own for this run.
-        guard context.secret.origin != .made, let items = storage as? any ItemStorage else { return }
-        let names = CallerNames(in: items, context.secret, older: context.options.olderSecretKey, logger: logger)
+        guard let names = callerNames(in: context) else { return }
         authentication.nameCallers(by: try names.load())
+    }
+
+    /// The kept names of callers; nil without credentials, and if no later start could read them.
+    func callerNames(in context: ServerContext) -> CallerNames? {
+        // No later start has the key of a server that made its own for this run.
+        guard context.authentication != nil, context.secret.origin != .made, let items = storage as? any ItemStorage
+        else { return nil }
+        return CallerNames(in: items, context.secret, older: context.options.olderSecretKey, logger: logger)
     }
 }

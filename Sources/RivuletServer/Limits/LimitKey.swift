@@ -7,6 +7,18 @@ struct LimitKey: Hashable, Sendable {
     let hash: UInt64
     /// True for a subject, false for an address.
     let isSubject: Bool
+    /// True if the caller's limits allow it to create a session, for a caller that another node counts; nil for all
+    /// others.
+    private(set) var peerAllows: Bool?
+
+    init(hash: UInt64, isSubject: Bool) { (self.hash, self.isSubject) = (hash, isSubject) }
+
+    /// The key of a caller that another node counts.
+    static func ofPeer(mayCreate: Bool) -> LimitKey {
+        var key = LimitKey(hash: 0, isSubject: false)
+        key.peerAllows = mayCreate
+        return key
+    }
 }
 
 /// The random secret of a server's limit keys.

@@ -28,13 +28,14 @@ extension ServerLoop {
         _ permit: Permit,
         _ exchange: Exchange
     ) throws(Problem) {
-        guard core.limiter != nil else { return }
+        guard core.limiter != nil || peers != nil else { return }
         try charge(.dispatches, count(), request, permit, exchange)
         options.creator = creator(request, permit, exchange)
     }
 
     /// The caller to which a session counts that a request creates; nil without limits.
     func creator(_ request: HTTPRequest, _ permit: Permit, _ exchange: Exchange) -> LimitKey? {
+        if let facts = peers?.facts(of: exchange.connection) { return .ofPeer(mayCreate: facts.mayCreate) }
         guard let limiter = core.limiter, let connection = connections[exchange.connection] else { return nil }
         return limiter.key(of: permit.identity, at: context.doors.clientAddress(of: request, on: connection))
     }
@@ -54,14 +55,30 @@ extension ServerLoop {
 }
 
 /// The charge for a session that a request may create, on the loop of the session.
+///
+/// The node that took a forwarded request charges its own limits, if the answer says that a session was created.
 final class CreationCharge {
-    private let limiter: LoopLimiter
-    private let key: LimitKey
+    private enum Place {
+        case here(LoopLimiter, LimitKey)
+        case peer(Responder)
+    }
 
-    fileprivate init(_ limiter: LoopLimiter, _ key: LimitKey) { (self.limiter, self.key) = (limiter, key) }
+    private let place: Place
+
+    fileprivate init(_ limiter: LoopLimiter, _ key: LimitKey) { place = .here(limiter, key) }
+
+    fileprivate init(atPeerOf responder: Responder) {
+        place = .peer(responder)
+        responder.amendPeerAnswer { $0.insert(.created) }
+    }
 
     /// Takes back the charge, because the session was not created.
-    func giveBack() { limiter.giveBack(.sessionsCreated, of: key) }
+    func giveBack() {
+        switch place {
+        case .here(let limiter, let key): limiter.giveBack(.sessionsCreated, of: key)
+        case .peer(let responder): responder.amendPeerAnswer { $0.remove(.created) }
+        }
+    }
 }
 
 extension Responder {
@@ -70,8 +87,22 @@ extension Responder {
     /// - Returns: The charge; nil if the session exists, or without limits.
     /// - Throws: 429 if the caller has used its quota.
     func charge(_ session: Session, to creator: LimitKey?) throws(Problem) -> CreationCharge? {
-        guard let creator, let limiter = server.core.limiter, !session.isBegun else { return nil }
+        guard let creator, !session.isBegun else { return nil }
+        if let mayCreate = creator.peerAllows {
+            guard mayCreate else {
+                amendPeerAnswer { $0.insert(.creationRefused) }
+                // The other node answers with the refusal of its own limits.
+                throw Problem(.quotaExceeded, "the caller has created as many sessions as it may")
+            }
+            return CreationCharge(atPeerOf: self)
+        }
+        guard let limiter = server.core.limiter else { return nil }
         try limiter.take(.sessionsCreated, of: creator)
         return CreationCharge(limiter, creator)
+    }
+
+    /// Records a fact about the answer to a request of another node, before the answer.
+    fileprivate func amendPeerAnswer(_ change: @escaping @Sendable (inout ForwardedAnswer.Flags) -> Void) {
+        server.core.tell(exchange.loop) { [exchange] in $0.peers?.amend(exchange.connection, change) }
     }
 }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Logging
 import RivuletAuth
 import RivuletBase
+import RivuletCluster
 import RivuletEventLoop
 import RivuletHTTP
 import RivuletJSON
@@ -59,6 +60,12 @@ final class ServerContext: Sendable {
     let revocations: RevocationList?
     /// The limits on callers and addresses; nil if there are none.
     let limits: SharedLimits?
+    /// The place of the server in its cluster; nil for a server that is alone.
+    let cluster: ClusterGateway?
+    /// Carries streams between the nodes of the cluster; nil for a server that is alone.
+    let relay: StreamRelay?
+    /// The name of this node in its cluster; nil for a server that is alone.
+    let node: String?
     /// The epochs of all stores and values, which are made when the server starts.
     private let sharedEpochs: [SharedName: String]
     /// The comment that a quiet stream gets.
@@ -100,6 +107,9 @@ final class ServerContext: Sendable {
         self.files = files
         doors = try Doors(options, machineName: ProcessInfo.processInfo.hostName)
         pageFields = try PagePolicy.fields(options.contentSecurityPolicy)
+        cluster = options.cluster.map { ClusterGateway($0, logger: logger) }
+        relay = options.cluster.map { StreamRelay($0, logger: logger) }
+        node = options.cluster?.node
         let names = self.apps.keys.sorted()
         served = Dictionary(
             uniqueKeysWithValues: names.enumerated().compactMap { index, name in
@@ -128,7 +138,14 @@ final class ServerContext: Sendable {
         let limits = try SharedLimits(options.rateLimits, hasCredentials: options.credentials != nil, logger: logger)
         self.limits = limits
         authentication = try options.credentials.map { files throws(ServerError) in
-            try Authentication(files, limits, keySource: options.keySource, secret: callerSecret, logger: logger)
+            try Authentication(
+                files,
+                limits,
+                keySource: options.keySource,
+                secret: callerSecret,
+                node: options.cluster?.node,
+                logger: logger
+            )
         }
         revocations = authentication.map { _ in RevocationList(in: storage as? any ItemStorage, logger: logger) }
         let sharedNames = apps.flatMap { app in
@@ -188,6 +205,12 @@ final class ServerContext: Sendable {
         logger.warning(
             "A connection was closed: \(reason.rawValue). Further connections are counted in rivulet_connections_refused_total."
         )
+    }
+
+    /// Takes back the opening of a ticket, because the client was told to come back.
+    func giveBack(_ opening: TicketOpening) {
+        guard let node = opening.node else { return authentication?.tickets.giveBack(opening.id) ?? () }
+        cluster?.send(.ticketReturn, 0, opening.id.hash, to: node)
     }
 
     func makeGroupID() -> GroupID {

@@ -1,5 +1,6 @@
 import Logging
 import RivuletBase
+import RivuletCluster
 import RivuletEngine
 import RivuletEventLoop
 import RivuletHTTP
@@ -20,6 +21,14 @@ final class ServerLoop {
     let feeds: SharedFeeds
     let shard: SessionShard
     let outbox: StreamOutbox
+    /// Passes requests to other nodes; nil for a server that is alone.
+    private(set) var forwarder: RequestForwarder?
+    /// The requests of other nodes; nil for a server that is alone.
+    private(set) var peers: PeerRequests?
+    /// The questions about tickets of other nodes; nil for a server that is alone.
+    private(set) var tickets: PeerTickets?
+    /// The sources of this loop's streams on another node; nil for a server that is alone.
+    let remote: RemoteSources?
     private let sink: ShardSink
     private let publisher: LoopPublisher
     private var memoryTrim = MemoryTrim()
@@ -32,6 +41,8 @@ final class ServerLoop {
         streams = StreamDriver(core, connections, table)
         review = StreamReview(core, connections, streams)
         outbox = StreamOutbox(core, streams)
+        remote = context.relay.map { [connections, streams] in RemoteSources(core, connections, streams, $0) }
+        streams.attach(remote)
         feeds = SharedFeeds(core, outbox)
         sink = ShardSink(outbox, core)
         publisher = LoopPublisher(core)
@@ -52,11 +63,16 @@ final class ServerLoop {
                     logger: context.logger,
                     now: { MonotonicClock.coarseMilliseconds() }
                 ),
-                makeGroupID: context.makeGroupID
+                makeGroupID: context.makeGroupID,
+                mayHandOut: context.cluster.map { cluster in { cluster.isServing } }
             )
         )
         core.attach(to: self)
         connections.attach(to: self)
+        guard let cluster = context.cluster else { return }
+        forwarder = RequestForwarder(core, cluster, self)
+        peers = PeerRequests(core, cluster, self)
+        tickets = PeerTickets(core, cluster)
     }
 
     var context: ServerContext { core.context }
@@ -72,10 +88,18 @@ final class ServerLoop {
             server.trimMemory()
             server.review.decideAfterReload()
         }
+        if core.index == 0, let cluster = context.cluster {
+            every(.milliseconds(250)) { _ in
+                _ = cluster.hasCaughtUp(cluster.member.standing, now: MonotonicClock.milliseconds())
+            }
+        }
         every(context.options.sessionLimits.idleTimeMax / 10) { $0.shard.evict() }
+        if core.index == 0, let relay = context.relay { every(.seconds(1)) { _ in relay.tick() } }
         if core.index == 0, let authentication = context.authentication {
             every(.milliseconds(Authentication.lookInterval)) { _ in authentication.lookForChanges() }
             every(.milliseconds(RevocationList.expiryInterval)) { server in
+                // Only the owner writes.
+                guard server.context.cluster?.isServing ?? true else { return }
                 server.context.revocations?.removeExpired(at: Int(WallClock.milliseconds() / 1_000))
             }
         }
@@ -113,6 +137,7 @@ final class ServerLoop {
     func drain() {
         guard core.beginDraining() else { return }
         core.loop.stopListening()
+        if core.index == 0 { context.relay?.end() }
         shard.drain()
         feeds.close()
         streams.endInTurn(streams.ids, because: .draining)
@@ -128,7 +153,7 @@ final class ServerLoop {
 
     private func stopWhenQuiet(since start: UInt64) {
         let isOver = core.loop.nowMilliseconds >= start + context.options.limits.drainTimeMax.milliseconds
-        let isQuiet = connections.count == 0 && shard.isQuiet
+        let isQuiet = connections.count == 0 && shard.isQuiet && peers?.isEmpty ?? true
         guard context.record(quiet: isQuiet, loop: core.index) || isOver else {
             core.loop.schedule(after: .milliseconds(10)) { [self] in stopWhenQuiet(since: start) }
             return
@@ -173,6 +198,11 @@ extension ServerLoop: LoopDelegate {
         return hasDue || hasUnwritten
     }
 
+    /// The trace of the request under way; nil without one.
+    func trace(of exchange: Exchange) -> TraceParent? {
+        connections[exchange.connection]?.request?.trace ?? peers?.trace(of: exchange.connection)
+    }
+
     /// The body that all answers with this value share; nil if there is no room to keep it, so that each answer has its
     /// own.
     func body(of value: ReadValue) -> SharedBody? {
@@ -199,6 +229,7 @@ extension ServerLoop: LoopDelegate {
     /// Passes the work of this turn for streams of other loops to those loops.
     private func flushOutbox() {
         sink.endTurn()
-        outbox.flush()
+        outbox.flush { send($0, toSlot: $1) }
+        if let remote { remote.flush() }
     }
 }

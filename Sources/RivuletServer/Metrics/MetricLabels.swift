@@ -213,7 +213,7 @@ enum DispatchOutcome: Int, MetricLabel {
             case .precondition, .keyUnderWay, .keyReused, .exists, .deleting: .conflict
             case .notFound, .noValue, .noView, .noElement, .noVersion, .versionGone: .notFound
             case .overloaded, .keysFull, .stateFull: .overloaded
-            case .draining, .storage(.unavailable), .storage(.closed): .unavailable
+            case .draining, .notServing, .storage(.unavailable), .storage(.closed): .unavailable
             case .storage(.full), .storage(.memoryFull): .unavailable
             case .storage(.tooLarge), .storage(.quota): .overloaded
             case .storage(.indeterminate), .storage(.corrupt), .storage(.incompatible): .failed

@@ -151,6 +151,56 @@ enum ServerMetric {
         labels: ["kind"]
     )
 
+    // MARK: - Cluster
+
+    static let clusterRole = MetricDescription(
+        "rivulet_cluster_role",
+        .gauge,
+        "1 for the part that the node takes in its cluster, and 0 for the others.",
+        labels: ["role"]
+    )
+    static let clusterTerm = MetricDescription(
+        "rivulet_cluster_term",
+        .gauge,
+        "The claim of the partition's owner; each owner has a greater one."
+    )
+    static let clusterHead = MetricDescription(
+        "rivulet_cluster_head",
+        .gauge,
+        "The position of the last message that is known to be in the partition's log."
+    )
+    static let clusterApplied = MetricDescription(
+        "rivulet_cluster_applied",
+        .gauge,
+        "The position of the last message that the node has applied."
+    )
+    static let clusterLeaseLeft = MetricDescription(
+        "rivulet_cluster_lease_left_seconds",
+        .gauge,
+        "Time for which the owner may still answer; 0 for any other node."
+    )
+    static let clusterForwarded = MetricDescription(
+        "rivulet_cluster_forwarded_total",
+        .counter,
+        "Requests that needed another node, by outcome.",
+        labels: ["outcome"]
+    )
+    static let clusterWaiting = MetricDescription(
+        "rivulet_cluster_waiting",
+        .gauge,
+        "Requests that wait for an owner."
+    )
+    static let clusterMoved = MetricDescription(
+        "rivulet_cluster_moved_total",
+        .counter,
+        "Requests of other nodes that were not taken, because the node is not the owner."
+    )
+    static let clusterBusLost = MetricDescription(
+        "rivulet_cluster_bus_lost_total",
+        .counter,
+        "Interruptions of the bus in which messages may have been lost."
+    )
+
     // MARK: - Loops
 
     static let turns = MetricDescription("rivulet_loop_turns_total", .counter, "Turns of all event loops.")
@@ -197,7 +247,8 @@ enum ServerMetric {
         streamEvents,
         streamBytes, heartbeats,
         streamsBehind, appends, appendEntries, appendSeconds, sessionsToErase, sessions, passivated, sessionBytes,
-        evictions, turns,
+        evictions, clusterRole, clusterTerm, clusterHead, clusterApplied, clusterLeaseLeft, clusterForwarded,
+        clusterWaiting, clusterMoved, clusterBusLost, turns,
         longestTurn, cpu,
         residentMemory, virtualMemory, descriptors, descriptorsMax, startTime,
     ]

@@ -36,6 +36,7 @@ final class ServerMetrics: Sendable {
     /// The part of `sessionBytes` that belongs to a storage engine in memory.
     private let storedBytes = Atomic<Int>(0)
     private let evictions: TallyHandlers<EvictionKind>
+    private let cluster: ClusterMetrics
     private let turns: any CounterHandler
     private let longestTurn: any MeterHandler
     private let process: ProcessMetrics
@@ -81,6 +82,7 @@ final class ServerMetrics: Sendable {
         passivated = gauge(ServerMetric.passivated)
         sessionBytes = gauge(ServerMetric.sessionBytes)
         evictions = TallyHandlers(factory, ServerMetric.evictions)
+        cluster = ClusterMetrics(factory)
         turns = counter(ServerMetric.turns)
         longestTurn = gauge(ServerMetric.longestTurn)
         process = ProcessMetrics(factory)
@@ -124,6 +126,9 @@ final class ServerMetrics: Sendable {
     func publish(_ evictions: Tally<EvictionKind>) {
         self.evictions.add(evictions)
     }
+
+    /// Publishes the part that the server takes in its cluster.
+    func publish(_ gateway: ClusterGateway) { cluster.publish(gateway) }
 
     /// Publishes the values that are measured only on request.
     ///

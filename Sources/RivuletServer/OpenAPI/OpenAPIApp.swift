@@ -59,7 +59,7 @@ struct OpenAPIApp {
             }
         case .secret:
             return shape.shared.secrets.map { path(of: resource, "secret", $0.name, $0.host.schema) }
-        case .health, .readiness, .metrics, .openAPI, .problems, .problem, .file, .caller,
+        case .health, .readiness, .metrics, .cluster, .openAPI, .problems, .problem, .file, .caller,
             .login, .tickets, .resourceMetadata, .revocations, .revocation, .apps, .app, .types, .sessions,
             .session, .events, .changes, .reset, .restore, .fork, .streams, .stream, .views, .view, .viewChanges:
             return [template.path(of: resource, tag: shape.name)]

@@ -4,7 +4,7 @@ import RivuletHTTP
 ///
 /// The template of the OpenAPI document describes each of them. Source: <Documentation/HTTP.md#resources>.
 enum Resource: CaseIterable, Sendable {
-    case health, readiness, metrics, openAPI, problems, problem, file
+    case health, readiness, metrics, cluster, openAPI, problems, problem, file
     case caller, login, tickets, resourceMetadata
     case revocations, revocation
     case apps, app, types
@@ -21,6 +21,7 @@ enum Resource: CaseIterable, Sendable {
         case .health: "/healthz"
         case .readiness: "/readyz"
         case .metrics: "/metrics"
+        case .cluster: "/v1/cluster"
         case .openAPI: "/openapi.json"
         case .problems: "/problems"
         case .problem: "/problems/{problem}"
@@ -62,7 +63,7 @@ enum Resource: CaseIterable, Sendable {
     /// The methods of the resource; streams of changes have GET without HEAD.
     var methods: MethodSet {
         switch self {
-        case .health, .readiness, .metrics, .openAPI, .problems, .problem, .file, .streams: .reading
+        case .health, .readiness, .metrics, .cluster, .openAPI, .problems, .problem, .file, .streams: .reading
         case .apps, .app, .types, .views, .view, .caller, .resourceMetadata: .reading
         case .stream: [.reading, .patch, .delete]
         case .login: [.put, .delete]

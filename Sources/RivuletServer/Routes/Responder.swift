@@ -54,6 +54,10 @@ extension ServerLoop {
     /// Sends the answer to the request under way, from the loop on which it was made.
     func send(_ response: Response, to exchange: Exchange) {
         guard exchange.loop == core.index else { return core.post(response, to: exchange) }
-        if let connection = connections[exchange.connection] { connections.answer(connection, response) }
+        if let connection = connections[exchange.connection] {
+            connections.answer(connection, response)
+        } else {
+            peers?.answer(exchange.connection, response)
+        }
     }
 }

@@ -9,6 +9,8 @@ enum Route: Hashable, Sendable {
     case health
     case readiness
     case metrics
+    /// The nodes and partitions of the server's cluster.
+    case cluster
     /// The description of all resources.
     case openAPI
     /// The caller itself: its name and its grants.
@@ -62,6 +64,7 @@ enum Route: Hashable, Sendable {
         case .health: .health
         case .readiness: .readiness
         case .metrics: .metrics
+        case .cluster: .cluster
         case .openAPI: .openAPI
         case .caller: .caller
         case .login: .login
@@ -101,7 +104,7 @@ enum Route: Hashable, Sendable {
     /// The name of the app to which the resource belongs; nil if it belongs to none.
     var app: String? {
         switch self {
-        case .health, .readiness, .metrics, .openAPI, .problems, .problem, .apps, .streams, .stream, .file,
+        case .health, .readiness, .metrics, .cluster, .openAPI, .problems, .problem, .apps, .streams, .stream, .file,
             .caller, .login, .tickets, .resourceMetadata, .revocations, .revocation:
             nil
         case .app(let name), .types(let name), .sessions(let name), .secret(let name, _): name
@@ -158,6 +161,7 @@ enum Route: Hashable, Sendable {
         if segments.first == "me", segments.count == 1 { return .caller }
         if segments.first == "login", segments.count == 1 { return .login }
         if segments.first == "tickets", segments.count == 1 { return .tickets }
+        if segments.first == "cluster", segments.count == 1 { return .cluster }
         if segments.first == "streams" { return try streams(segments.dropFirst()) }
         if segments.first == "revocations", segments.count <= 2 {
             return segments.count == 1 ? .revocations : .revocation(id: segments[segments.startIndex + 1])

@@ -11,14 +11,17 @@ package final class RunningServer: Sendable {
     private let transport: LoopBound<MemoryTransport>?
     private let thread: LoopThread
     private let storage: any StorageEngine
+    private let ending: ClusterEnding
 
     fileprivate init(
         listeners: OpenListeners?,
         loop: LoopBound<ServerLoop>,
         transport: LoopBound<MemoryTransport>?,
         thread: LoopThread,
-        storage: any StorageEngine
+        storage: any StorageEngine,
+        ending: ClusterEnding
     ) {
+        self.ending = ending
         self.listeners = listeners
         self.loop = loop
         self.transport = transport
@@ -44,6 +47,25 @@ package final class RunningServer: Sendable {
         loop.post { $0.drainAndStop() }
         thread.join()
         storage.lifecycle.close()
+    }
+
+    /// Gives the partition of a cluster up first, and then stops the server; call it instead of `stop`.
+    package func leaveAndStop() {
+        let loop = loop
+        loop.post { $0.leaveCluster { loop.post { $0.drainAndStop() } } }
+        thread.join()
+        listeners?.close()
+        storage.lifecycle.close()
+    }
+
+    /// Waits until a server in a cluster has ended by itself, and closes its storage.
+    ///
+    /// - Throws: The reason.
+    package func join() throws {
+        thread.join()
+        listeners?.close()
+        storage.lifecycle.close()
+        try ending.check()
     }
 }
 
@@ -81,8 +103,7 @@ extension StateServer {
         try setQuotas()
         try storage.lifecycle.start()
         do {
-            try openShared(Array(context.apps.values))
-            try loadCallers(of: context)
+            try openAtStart(context)
             let loop = try EventLoop(index: 0)
             let server = ServerLoop(index: 0, loop: loop, context: context)
             let transport = isListening ? nil : MemoryTransport(loop: loop, delegate: server)
@@ -92,6 +113,8 @@ extension StateServer {
                 server.core.attach([loopBound], transport: loopBoundTransport?.onExecutor)
                 server.begin()
             }
+            let ending = ClusterEnding()
+            attachCluster(of: context, [loopBound], ending)
             let listeners = isListening ? try OpenListeners(context.options, on: [loop]) : nil
             let thread: LoopThread
             do {
@@ -106,7 +129,8 @@ extension StateServer {
                 loop: loopBound,
                 transport: loopBoundTransport,
                 thread: thread,
-                storage: storage
+                storage: storage,
+                ending: ending
             )
         } catch {
             storage.lifecycle.close()

@@ -1,4 +1,5 @@
 import FoundationEssentials
+package import RivuletCluster
 public import RivuletSessions
 
 /// The address, the folders and the permissions of a server.
@@ -100,6 +101,10 @@ public struct ServerOptions: Sendable {
     public var limits: ServerLimits
     /// Limits of sessions.
     public var sessionLimits: SessionLimits
+    /// The node's membership in a cluster; nil for a server that is alone.
+    package var cluster: (any ClusterMember)?
+    /// The times of requests that need another node.
+    package var clusterTimes = ClusterTimes()
 
     /// Sets all options; the defaults are those of `rivulet serve`.
     public init(

@@ -27,6 +27,7 @@ public final class StateServer: Sendable {
     let logger: Logger
     private let metrics: any MetricsFactory
     private let apps: Mutex<[any HostedApp]>
+    private let schemas = Mutex<[String: UInt32]>([:])
 
     /// Makes a server; nothing is opened before `run()`.
     ///
@@ -67,7 +68,11 @@ public final class StateServer: Sendable {
             try Self.checkLocations(of: apps + [app])
             apps.append(app)
         }
+        schemas.withLock { $0[app.name] = UInt32(definition.schemaVersion) }
     }
+
+    /// The schema versions of the hosted apps.
+    package var schemaVersions: [String: UInt32] { schemas.withLock { $0 } }
 
     private static func checkLocations(of apps: [any HostedApp]) throws(ServerError) {
         let locations = apps.flatMap { app in
@@ -114,7 +119,7 @@ public final class StateServer: Sendable {
     ///   socket is `unix:` and its path. Several addresses are joined by `and`. Output that the closure prints is
     ///   flushed.
     /// - Throws: a `ServerError`, `StorageError` or an error of the loop, when the server cannot start. Nothing is left
-    ///   open then.
+    ///   open then. In a cluster, a `DeposedError` when the process has to begin again.
     public func run(didListen: (_ url: String) -> Void) throws {
         ProcessSettings.returnLargeBlocks()
         ProcessSettings.reserveDescriptors(options.limits.connectionsMax)
@@ -124,8 +129,7 @@ public final class StateServer: Sendable {
         try storage.lifecycle.start()
         defer { storage.lifecycle.close() }
         logRecovery()
-        try openShared(Array(context.apps.values))
-        try loadCallers(of: context)
+        try openAtStart(context)
         var limits = LoopLimits()
         limits.connectionsMax = options.limits.connectionsMax / options.workers + 1
         let loops = try (0..<options.workers).map { [limits] in
@@ -142,6 +146,8 @@ public final class StateServer: Sendable {
         }
         let listeners = try OpenListeners(context.options, on: loops)
         defer { listeners.close() }
+        let ending = ClusterEnding()
+        attachCluster(of: context, servers, ending) { listeners.close() }
         var threads: [LoopThread] = []
         do {
             try onSignals(of: loops[0], servers, listeners, context)
@@ -163,6 +169,7 @@ public final class StateServer: Sendable {
         for thread in threads { thread.join() }
         watch?.stop()
         context.authentication?.stop()
+        try ending.check()
     }
 
     private func logStart(at addresses: [String], _ context: ServerContext) {
@@ -276,8 +283,12 @@ public final class StateServer: Sendable {
         for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")] {
             try loop.onSignal(signal) {
                 logger.info("stopping", metadata: ["signal": "\(name)"])
-                listeners.close()
-                for server in servers { server.post { $0.drainAndStop() } }
+                servers[0].post { server in
+                    server.leaveCluster {
+                        listeners.close()
+                        for server in servers { server.post { $0.drainAndStop() } }
+                    }
+                }
             }
         }
         try loop.onSignal(SIGHUP) {

@@ -42,7 +42,8 @@ extension StreamRequest {
             reason: subscription.reason,
             resumesAll: subscription.resumesAll,
             isMasked: subscription.isMasked,
-            isCompressed: subscription.isCompressed
+            isCompressed: subscription.isCompressed,
+            isOpen: subscription.isOpen
         )
     }
 }

@@ -166,6 +166,15 @@ final class SharedFeeds {
         }
     }
 
+    /// Removes all members on these loops of a node that is gone.
+    func dropLoops(_ isDropped: (_ loop: Int) -> Bool) {
+        for (shared, group) in groups {
+            for (index, count) in group.members where isDropped(index) {
+                for _ in 0..<count { leave(shared, group: group.id, loop: index) }
+            }
+        }
+    }
+
     /// Ends all feeds; the loops of the streams end the streams.
     func close() {
         for group in groups.values { group.feed.close() }

@@ -44,6 +44,9 @@ struct StreamBlock: Sendable {
         self.init(capacity: content.count, account: account) { $0.append(copying: content) }
     }
 
+    /// The object that all copies of the block share.
+    var identity: AnyObject { chunk }
+
     /// The bytes to send to a stream of HTTP/1.1, or of HTTP/1.0; both are the same memory.
     func bytes(isChunked: Bool) -> SharedBytes { isChunked ? chunk : SharedBytes(content, of: chunk) }
 

@@ -24,6 +24,10 @@ struct StreamDescription: Sendable {
         writer.beginObject()
         writer.key("stream")
         writer.string(name.description)
+        if let node = name.node {
+            writer.key("node")
+            writer.string(node)
+        }
         switch source {
         case .session(let key, let topic): encode(key, topic, into: &writer)
         case .shared(let shared):

@@ -29,6 +29,8 @@ final class StreamDriver {
     private let core: LoopCore
     private let connections: ConnectionDriver
     private var table: StreamTable
+    /// The sources on another node; nil for a server that is alone.
+    private unowned var remote: RemoteSources?
     /// Makes the bytes of the events.
     private let coder: StreamCoder
     private let writer: StreamWriter
@@ -48,6 +50,9 @@ final class StreamDriver {
         let interval = core.context.options.limits.heartbeatInterval.milliseconds
         heartbeatMilliseconds = max(interval - interval / 32, 2) - 1
     }
+
+    /// Sets the sources on another node; call it once.
+    func attach(_ remote: RemoteSources?) { self.remote = remote }
 
     private var context: ServerContext { core.context }
     private var now: UInt64 { core.loop.nowMilliseconds }
@@ -77,10 +82,13 @@ final class StreamDriver {
         guard let connection = connections[join.stream.connectionID] else { return disown(join) }
         let now = now
         let known = connection.stream
-        guard join.first.byteCount <= core.loop.limits.unsentBytesMax else {
-            return refuseTooLarge(join, on: connection)
+        // More bytes than may wait for the stream would be cut off in the middle.
+        let (bytes, bytesMax) = (join.first.byteCount, core.loop.limits.unsentBytesMax)
+        guard bytes <= bytesMax else {
+            disown(join)
+            return refuse(connection, with: .tooLarge(bytes: bytes, bytesMax: bytesMax))
         }
-        let facts = known?.facts ?? newFacts(connection, now)
+        let facts = known?.facts ?? newFacts(connection, now, resumesAll: join.resumesAll)
         var head: [UInt8]?
         let isNamed = known == nil || !join.first.head.isEmpty
         let name = isNamed ? name(of: connection, facts).description : ""
@@ -133,18 +141,6 @@ final class StreamDriver {
         StreamAddresses.Owner(loop: core.index, connection: connection.id)
     }
 
-    /// Refuses first events with more bytes than may wait for the stream, because they would be cut off in the middle.
-    private func refuseTooLarge(_ join: StreamJoin, on connection: ClientConnection) {
-        disown(join)
-        guard connection.stream == nil else { return close(connection, because: .limit) }
-        let (bytes, bytesMax) = (join.first.byteCount, core.loop.limits.unsentBytesMax)
-        let problem = Problem(
-            .streamTooLarge,
-            "these paths have \(bytes) bytes; a stream is sent at most \(bytesMax) at once: watch fewer"
-        )
-        connections.answer(connection, Response(problem))
-    }
-
     /// Notifies the source that the stream does not join its group: the stream is gone, or follows another source.
     private func disown(_ join: StreamJoin) {
         guard case .group(let group) = join.slot else { return }
@@ -156,7 +152,7 @@ final class StreamDriver {
         core.counters.streamStarted(join.first.start)
     }
 
-    private func newFacts(_ connection: ClientConnection, _ now: UInt64) -> OpenStream.Facts {
+    private func newFacts(_ connection: ClientConnection, _ now: UInt64, resumesAll: Bool) -> OpenStream.Facts {
         let request = connection.request
         return OpenStream.Facts(
             token: UInt64.random(in: .min ... .max),
@@ -165,12 +161,13 @@ final class StreamDriver {
             credential: request?.identity.map { StreamCredential($0, asked: request?.asked, now: now) },
             seat: request?.seat,
             isCompressed: connection.takesGzip,
-            isChunked: connection.takesChunks
+            isChunked: connection.takesChunks,
+            resumesAll: resumesAll
         )
     }
 
     private func name(of connection: ClientConnection, _ facts: OpenStream.Facts) -> StreamName {
-        StreamName(loop: core.index, connection: connection.id, token: facts.token)
+        StreamName(loop: core.index, connection: connection.id, token: facts.token, node: context.node)
     }
 
     /// The configured lifetime, up to a fifth shorter or longer, in milliseconds.
@@ -190,7 +187,10 @@ final class StreamDriver {
 
     /// Answers a request for a stream that cannot be served, or ends an open stream that cannot get its missed changes.
     private func refuse(_ connection: ClientConnection, with error: StreamError) {
-        guard connection.stream == nil else { return close(connection, because: error.end) }
+        guard connection.stream == nil else {
+            if let remote, remote.asksAgain(connection.id, after: error) { return }
+            return close(connection, because: error.end)
+        }
         switch error.answer {
         case .bye(let reason): writer.answerBye(connection, reason)
         case .response(let response): connections.answer(connection, response)
@@ -282,7 +282,7 @@ final class StreamDriver {
     // MARK: - Subscribing
 
     /// Asks for the changes after a stream's cursor.
-    private func ask(_ connection: ClientConnection) {
+    func ask(_ connection: ClientConnection) {
         guard let stream = connection.stream, let outside = stream.outside else { return }
         subscribe(
             StreamSubscription(
@@ -295,13 +295,23 @@ final class StreamDriver {
                 reason: outside.reason,
                 resumesAll: outside.isPaging,
                 isMasked: stream.facts.credential?.asked != nil,
-                isCompressed: stream.facts.isCompressed
+                isCompressed: stream.facts.isCompressed,
+                isOpen: true
             )
         )
     }
 
+    /// Makes streams ask again, because their source has changed or events for them were lost.
+    func loseSources(_ isLost: (OpenStream, ConnectionID) -> Bool) {
+        for connection in table.all {
+            guard let stream = connection.stream, isLost(stream, connection.id) else { continue }
+            if table.lose(stream) == .ask { ask(connection) }
+        }
+    }
+
     /// Passes a subscription to the loop of its source; the answer is a message.
     func subscribe(_ subscription: StreamSubscription) {
+        if let remote, remote.takes(subscription) { return }
         let isPosted =
             switch subscription.source {
             case .session(let key, let topic):
@@ -474,6 +484,7 @@ final class StreamDriver {
     }
 
     private func leave(_ source: StreamSource, group: GroupID) {
+        if let remote, remote.takesLeave(group) { return }
         let index = core.index
         switch source {
         case .session(let key, _): core.tell(context.shard(of: key)) { $0.shard.leave(key, group: group, loop: index) }

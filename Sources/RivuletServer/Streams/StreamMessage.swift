@@ -20,6 +20,8 @@ struct StreamJoin: Sendable {
     let first: FirstEvents
     /// The stream's cursor when all of `first` has been sent.
     let cursor: String
+    /// True if a stream of another node's source has to get each version that it misses when messages are lost.
+    var resumesAll = false
 }
 
 /// The events with which a stream begins or continues.

@@ -1,4 +1,5 @@
-/// The messages of one loop's sources to the loops of their streams: one post per loop and turn.
+/// The messages of one loop's sources to the loops of their streams: one post per loop and turn, and one batch per
+/// other node and turn.
 final class StreamOutbox {
     private let core: LoopCore
     private let streams: StreamDriver
@@ -22,11 +23,18 @@ final class StreamOutbox {
         messages[index, default: []].append(message)
     }
 
-    /// Posts the messages for other loops.
-    func flush() {
+    /// Posts the messages for other loops; `sendRemote` gets those for the loops of one other node.
+    func flush(_ sendRemote: (_ messages: [(loop: Int, message: StreamMessage)], _ slot: Int) -> Void) {
         guard !messages.isEmpty else { return }
+        var remote: [Int: [(loop: Int, message: StreamMessage)]] = [:]
         for (index, messages) in exchange(&messages, with: [:]) {
+            guard index < RemoteLoop.indexMin else {
+                let loop = RemoteLoop.loop(of: index)
+                remote[RemoteLoop.slot(of: index), default: []] += messages.map { (loop, $0) }
+                continue
+            }
             core.tell(index) { $0.streams.take(messages) }
         }
+        for (slot, messages) in remote { sendRemote(messages, slot) }
     }
 }

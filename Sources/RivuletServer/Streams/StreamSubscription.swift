@@ -24,6 +24,8 @@ struct StreamSubscription: Sendable {
     var isMasked = false
     /// True if the stream is compressed.
     var isCompressed = false
+    /// True if the stream is open, and asks again because it may have missed events.
+    var isOpen = false
 }
 
 /// The source that the members of a group follow.
@@ -53,6 +55,10 @@ extension StreamID {
 enum StreamError: Sendable {
     case session(SessionStreamError)
     case shared(SharedError)
+    /// The refusal of a source on another node.
+    case relayed(RelayRefusal)
+    /// The first events have more bytes than may wait for a stream.
+    case tooLarge(bytes: Int, bytesMax: Int)
 
     /// The answer to a request for a stream.
     enum Answer {
@@ -66,12 +72,15 @@ enum StreamError: Sendable {
         switch self {
         case .session(.failed(.overloaded)), .session(.full), .shared(.store(.busy)): .bye(.limit)
         case .session(.failed(.draining)), .session(.failed(.storage(.unavailable))): .bye(.draining)
+        case .session(.failed(.notServing)): .bye(.draining)
         case .shared(.storage(.closed)), .shared(.storage(.unavailable)): .bye(.draining)
         // The session is about to be deleted, and then a new session may begin under its id.
         case .session(.failed(.deleting)): .bye(.unavailable)
         case .session(.failed(let error)): .response(Response(refusing: error))
         case .session(.gone): .response(Response(.noContent))
         case .shared(let error): .response(Response(refusing: error))
+        case .relayed(let refusal): refusal.streamAnswer
+        case .tooLarge(let bytes, let bytesMax): .response(Response(.tooLarge(bytes, bytesMax)))
         }
     }
 
@@ -79,10 +88,23 @@ enum StreamError: Sendable {
     var end: StreamEvent.ByeReason {
         switch self {
         case .session(.gone): .deleted
+        case .session(.failed(.notServing)): .draining
         case .session(.failed(.draining)), .session(.failed(.storage(.unavailable))): .draining
         case .session(.failed(.deleting)): .unavailable
         case .session(.full), .session(.failed(.overloaded)): .limit
         case .session(.failed), .shared: .slow
+        case .relayed(let refusal): refusal.end
+        case .tooLarge: .limit
         }
+    }
+}
+
+extension Problem {
+    /// 400: the first events of a stream have too many bytes.
+    static func tooLarge(_ bytes: Int, _ bytesMax: Int) -> Problem {
+        Problem(
+            .streamTooLarge,
+            "these paths have \(bytes) bytes; a stream is sent at most \(bytesMax) at once: watch fewer"
+        )
     }
 }

@@ -24,6 +24,8 @@ final class OpenStream {
         let isCompressed: Bool
         /// True if its body is chunked; a body of HTTP/1.0 lasts until the close.
         let isChunked: Bool
+        /// True if it has to get each version that it misses when messages between nodes are lost.
+        var resumesAll = false
     }
 
     /// The state of a stream that is in no group.
@@ -267,6 +269,25 @@ struct StreamTable {
         stream.group = unjoined(source, stream.facts, now)
         stream.outside = OpenStream.Outside(state, at: cursor, isRepathed: true, because: reason)
         return (leaver, action)
+    }
+
+    /// Takes a stream out of its group, because it may have missed events; it keeps everything that it still has to
+    /// get.
+    ///
+    /// - Returns: The next action.
+    mutating func lose(_ stream: OpenStream) -> SubscriberState.Action {
+        var state = stream.state
+        let action = state.didLoseSource()
+        _ = takeOut(stream, as: state)
+        guard let outside = stream.outside else { return action }
+        stream.outside = OpenStream.Outside(
+            state,
+            at: outside.cursor,
+            isRepathed: outside.isRepathed,
+            because: outside.reason,
+            isPaging: outside.isPaging || stream.facts.resumesAll
+        )
+        return action
     }
 
     private mutating func takeOut(_ stream: OpenStream) -> String {

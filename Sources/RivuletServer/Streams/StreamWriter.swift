@@ -136,7 +136,7 @@ struct StreamWriter {
         let isChunked = connection.takesChunks
         let opening = connection.request?.opening
         guard let head = connections.beginStream(connection, Self.fields) else { return }
-        if let opening { core.context.authentication?.tickets.giveBack(opening) }
+        if let opening { core.context.giveBack(opening) }
         var text: [UInt8] = []
         Self.appendOpening(to: &text, retry: delay)
         text += Self.bye(reason.bye, after: delay)

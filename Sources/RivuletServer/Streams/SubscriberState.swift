@@ -101,6 +101,11 @@ struct SubscriberState: Hashable, Sendable {
         }
     }
 
+    /// Records that its group is gone, or that the answer to its request will not come: it may have missed events.
+    ///
+    /// It asks again in the same way as after a change of its paths.
+    mutating func didLoseSource() -> Action { didChangePaths() }
+
     /// Records that it was sent its `bye`.
     mutating func didEnd() { phase = .closing }
 }

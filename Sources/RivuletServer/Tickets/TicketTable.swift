@@ -115,11 +115,13 @@ struct TicketTable {
     }
 
     /// Takes back an opening after which no stream has begun; the ticket then opens again until its time for that.
-    mutating func giveBack(_ opening: TicketOpening) { tickets[opening.id]?.isSpent = false }
+    mutating func giveBack(_ id: TicketID) { tickets[id]?.isSpent = false }
 }
 
 /// A ticket that opens a stream.
 struct TicketOpening: Sendable {
     let id: TicketID
     let identity: Identity
+    /// The node that has made the ticket; nil for this server.
+    var node: String?
 }

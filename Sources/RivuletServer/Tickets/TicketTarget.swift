@@ -4,11 +4,13 @@ import RivuletHTTP
 /// The stream that a ticket opens: the path and all parameters, in any order.
 ///
 /// The value is a hash, so that a long target costs no memory.
-struct TicketTarget: Hashable, Sendable {
+struct TicketTarget: Hashable, Sendable, HashMessage {
     /// The parameter with the ticket.
     static let parameter = "ticket"
 
-    private let hash: SHA256.Digest
+    let hash: [UInt8]
+
+    init(hash: [UInt8]) { self.hash = hash }
 
     /// Makes the target of decoded segments and parameters; the ticket itself is no part of it.
     init(_ segments: [String], _ items: [HTTPQueryItem]) {
@@ -22,14 +24,30 @@ struct TicketTarget: Hashable, Sendable {
             hasher.update(data: Array("\(part.count):".utf8))
             hasher.update(data: part)
         }
-        hash = hasher.finalize()
+        hash = Array(hasher.finalize())
     }
 }
 
 /// The hash of a ticket, under which the server keeps it.
-struct TicketID: Hashable, Sendable {
-    private let hash: SHA256.Digest
+struct TicketID: Hashable, Sendable, HashMessage {
+    let hash: [UInt8]
+
+    init(hash: [UInt8]) { self.hash = hash }
 
     /// Makes the id of a ticket's text.
-    init(_ ticket: String) { hash = SHA256.hash(data: Array(ticket.utf8)) }
+    init(_ ticket: String) { hash = Array(SHA256.hash(data: Array(ticket.utf8))) }
+}
+
+/// A hash that nodes of a cluster send to each other.
+protocol HashMessage {
+    /// The 32 bytes.
+    var hash: [UInt8] { get }
+
+    init(hash: [UInt8])
+}
+
+extension HashMessage {
+    init(_ reader: inout MessageReader) throws(MalformedMessageError) {
+        self.init(hash: Array(try reader.take(SHA256.byteCount)))
+    }
 }

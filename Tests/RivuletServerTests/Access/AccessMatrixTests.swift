@@ -158,6 +158,8 @@ extension Resource {
         case .file, .resourceMetadata: .everyone(404)
         case .openAPI, .apps, .app, .types: .callers(200)
         case .metrics, .streams: .actions("operate", gets: 200)
+        // The server is not in a cluster.
+        case .cluster: .actions("operate", gets: 404)
         // The stream is looked up first, because its own caller may use it.
         case .stream: .everyone(method == .patch ? 415 : 404)
         // An API key cannot be in a cookie.

@@ -82,7 +82,7 @@ import Testing
         _ = insert("a", into: &table)
         let first = try table.open(TicketID("a"), for: Self.target, generation: 3, now: start)
         #expect(open("a", in: &table) == "spent")
-        table.giveBack(first)
+        table.giveBack(first.id)
         #expect(open("a", in: &table, after: 30_000) == "late")
         #expect(open("a", in: &table, after: 29_999) == "opens")
         #expect(open("a", in: &table) == "spent")
