@@ -11,6 +11,9 @@ import Synchronization
 /// A server locks only its own database, so a server in this process or in another one can use the same data folder.
 /// All managers of a process share one lock and one file. The first manager that reads or writes opens the file, which
 /// stays open until the process ends. A second process cannot open it meanwhile.
+///
+/// In a process that is the node of a cluster, the states are in the cluster's data instead, and only the node that has
+/// the partition reads and writes them.
 public struct DataFolderStates: StateStorage {
     private static let open = Mutex<[String: (engine: SQLiteStorageEngine, states: StoredStates)]>([:])
 
@@ -23,17 +26,19 @@ public struct DataFolderStates: StateStorage {
 
     /// Reads the document under a key.
     ///
-    /// - Throws: `StorageError`.
+    /// - Throws: `StorageError`; `ItemStorageError` in a cluster.
     public func load(_ key: String) async throws -> [UInt8]? {
-        try await states().load(key)
+        if let cluster = ClusterValues.current { return try await cluster.state(key) }
+        return try await states().load(key)
     }
 
     /// Writes the document under a key.
     ///
     /// The document is on disk when this returns.
     ///
-    /// - Throws: `StorageError`.
+    /// - Throws: `StorageError`; `ItemStorageError` in a cluster.
     public func save(_ document: [UInt8], under key: String) async throws {
+        if let cluster = ClusterValues.current { return try await cluster.setState(document, of: key) }
         try await states().save(document, under: key)
     }
 

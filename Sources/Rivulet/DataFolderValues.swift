@@ -8,6 +8,9 @@ public import RivuletStores
 /// A server locks only its own database, so a server in this process or in another one can use the same data folder.
 /// All values of a process share one lock and one file. The first value that is read or written opens the file, which
 /// stays open until the process ends. A second process cannot open it meanwhile.
+///
+/// In a process that is the node of a cluster, the values are in the cluster's data instead, and only the node that has
+/// the partition reads and writes them.
 public struct DataFolderValues: ItemStorage, Hashable {
     /// The queue that opens the file and keeps the order of the requests.
     ///
@@ -25,11 +28,13 @@ public struct DataFolderValues: ItemStorage, Hashable {
     ///
     /// - Throws: The reason that the file cannot be opened.
     public func open() throws(ItemStorageError) {
+        if let cluster = ClusterValues.current { return try cluster.open() }
         _ = try engine()
     }
 
     /// Reads a whole collection.
     public func items(of collection: String, reply: @escaping ItemStorageReply<StoredCollection>) {
+        if let cluster = ClusterValues.current { return cluster.items(of: collection, reply: reply) }
         onceOpen(reply) { $0.items(of: collection, reply: reply) }
     }
 
@@ -37,6 +42,7 @@ public struct DataFolderValues: ItemStorage, Hashable {
     ///
     /// The changes are on disk when the reply is called.
     public func commit(_ changes: [ItemChange], to collection: String, reply: @escaping ItemStorageReply<Void>) {
+        if let cluster = ClusterValues.current { return cluster.commit(changes, to: collection, reply: reply) }
         onceOpen(reply) { $0.commit(changes, to: collection, reply: reply) }
     }
 

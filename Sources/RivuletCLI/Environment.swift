@@ -15,6 +15,7 @@ enum Environment {
         "LISTEN", "OPEN", "ALLOWED_HOSTS", "ALLOWED_ORIGINS", "PUBLIC_URL", "TRUSTED_PROXIES",
         "PROXY_PROTOCOL", "HSTS", "CONTENT_SECURITY_POLICY", "JWT_KEY_FILE", "JWT_ALG", "JWKS", "AUTH", "EXPLAIN_AUTH",
         "ISSUER", "AUDIENCE", "TOKEN_TYPE", "ROLES_CLAIM", "API_KEYS", "POLICY", "RATE_LIMITS",
+        "CLUSTER", "NODE", "LEASE", "NATS_MONITOR", "NATS_SYNC_VERIFIED", "NATS_CREDS", "NATS_TOKEN_FILE",
     ]
 
     /// Returns the variable's text; nil if it is unset or empty, or if it is the address of a service.

@@ -19,7 +19,7 @@ package struct RivuletCommand: ParsableCommand {
         version: ServerOptions.libraryVersion,
         subcommands: [
             Serve.self, Check.self, Backup.self, Vacuum.self, Health.self, Doctor.self, Keys.self, Token.self,
-            Policy.self,
+            Policy.self, Cluster.self,
         ]
     )
 
@@ -28,8 +28,11 @@ package struct RivuletCommand: ParsableCommand {
     /// The arguments after the program's name.
     ///
     /// `CommandLine.arguments` is empty on systems without /proc. Every command would then show its help.
-    private static var arguments: [String] {
-        (0..<rivulet_argument_count()).dropFirst().map { index in
+    private static var arguments: [String] { Array(allArguments.dropFirst()) }
+
+    /// The program's name and its arguments.
+    static var allArguments: [String] {
+        (0..<rivulet_argument_count()).map { index in
             // SAFETY: the index is below the count, and the system ends each argument with a zero byte.
             unsafe String(cString: rivulet_argument(index))
         }
@@ -42,7 +45,7 @@ package struct RivuletCommand: ParsableCommand {
         let name = configuration.subcommands.map { "\($0)".lowercased() }.first { $0 == arguments.first }
         // `policy check` has 1 for a request that is denied.
         let failure = arguments.starts(with: ["policy", "check"]) ? ExitCode(2) : .failure
-        exitOnFailure(of: name, with: failure) {
+        exitOnFailure(of: name, with: failure, usage: name == "cluster" ? .validationFailure : failure) {
             var command = try parseAsRoot(arguments)
             try command.run()
         }
@@ -59,8 +62,13 @@ package struct RivuletCommand: ParsableCommand {
     /// Runs the body, and ends the process if the body throws.
     ///
     /// An error is printed as one line on standard error, and the exit code is `failure`. If the arguments were wrong,
-    /// the line names the `--help` of the subcommand `name`.
-    static func exitOnFailure(of name: String? = nil, with failure: ExitCode = .failure, _ body: () throws -> Void) {
+    /// the line names the `--help` of the subcommand `name`, and the exit code is `usage`; nil is `failure`.
+    static func exitOnFailure(
+        of name: String? = nil,
+        with failure: ExitCode = .failure,
+        usage: ExitCode? = nil,
+        _ body: () throws -> Void
+    ) {
         do {
             try body()
         } catch {
@@ -70,7 +78,7 @@ package struct RivuletCommand: ParsableCommand {
             let isUsage = exitCode(for: error) == .validationFailure
             let help = isUsage ? "; see 'rivulet \(name.map { $0 + " " } ?? "")--help'" : ""
             FileDescriptorOutput.standardError.say("rivulet: \(message.isEmpty ? "\(error)" : message)\(help)\n")
-            exit(withError: failure)
+            exit(withError: isUsage ? usage ?? failure : failure)
         }
     }
 }

@@ -73,6 +73,7 @@ struct Serve: ParsableCommand {
 
     @OptionGroup(title: "Credentials") var credentials: CredentialOptions
     @OptionGroup(title: "Limits") var rates: LimitOptions
+    @OptionGroup(title: "Cluster") var cluster: NodeArguments
 
     @Option(help: "trace, debug, info, notice, warning, error or critical. (default: info)")
     var logLevel: String?
@@ -96,7 +97,19 @@ struct Serve: ParsableCommand {
         var warning = Environment.unknownVariables()
         defer { if let warning { logger.warning("\(warning)") } }
         let folder = try dataFolder()
+        let member = try nodeOptions(dataFolder: folder)
         let options = try makeOptions(dataFolder: folder)
+        let didListen: (String) -> Void = { url in
+            print("rivulet listening on \(url)")
+            // A pipe is block-buffered, and a reader of this line must not wait for a full block.
+            fflush(nil)
+            if let text = warning { logger.warning("\(text)") }
+            warning = nil
+        }
+        if let member, let folder {
+            let node = try ClusterProcess(member, folder: folder, logger: logger)
+            return try run(node, options, logger, didListen)
+        }
         let storage: any StorageEngine & ItemStorage =
             try folder.map { folder in
                 let requiresClean = try requireClean || Environment.value("REQUIRE_CLEAN", Environment.flag) ?? false
@@ -104,13 +117,48 @@ struct Serve: ParsableCommand {
             } ?? MemoryStorageEngine()
         let server = StateServer(options: options, storage: storage, logger: logger)
         try ExampleApps.host(on: server, storage: storage, keys: options.sealingKeys)
-        try server.run { url in
-            print("rivulet listening on \(url)")
-            // A pipe is block-buffered, and a reader of this line must not wait for a full block.
-            fflush(nil)
-            if let text = warning { logger.warning("\(text)") }
-            warning = nil
+        try server.run(didListen: didListen)
+    }
+
+    /// Serves as the node of a cluster; a deposed node begins again as a new process.
+    private func run(
+        _ node: ClusterProcess,
+        _ options: ServerOptions,
+        _ logger: Logger,
+        _ didListen: (String) -> Void
+    ) throws {
+        do {
+            defer { node.end() }
+            try node.begin()
+            var options = options
+            node.apply(to: &options)
+            let server = StateServer(options: options, storage: node.storage, logger: logger)
+            try ExampleApps.host(on: server, storage: node.sharedStorage, keys: options.sealingKeys)
+            node.take(appsOf: server)
+            return try server.run(didListen: didListen)
+        } catch is DeposedError {
+            guard try node.beginsAgain(at: Int(Date.now.timeIntervalSince1970)) else {
+                FileDescriptorOutput.standardError.say("rivulet: \(node.restartsText)\n")
+                throw ExitCode(ProcessRestart.giveUp)
+            }
         }
+        try ProcessRestart.run(RivuletCommand.allArguments)
+    }
+
+    /// Returns the node of a cluster; nil for a server that is alone.
+    private func nodeOptions(dataFolder: String?) throws -> ClusterOptions? {
+        guard let options = try cluster.options() else { return nil }
+        guard dataFolder != nil else {
+            throw ValidationError(
+                "a node of a cluster keeps its copy on disk; leave --memory out, or leave --cluster out"
+            )
+        }
+        guard try !(requireClean || Environment.value("REQUIRE_CLEAN", Environment.flag) ?? false) else {
+            throw ValidationError(
+                "--require-clean is for a server without a cluster: a node takes what its copy has lost from the cluster's log; leave it out"
+            )
+        }
+        return options
     }
 
     /// Returns the folder that stores the sessions; nil if they are in memory only.

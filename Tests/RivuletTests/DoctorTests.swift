@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `the doctor asks for each resource of operators`() {
-        #expect(OperatorResources.paths == ["/metrics", "/v1/revocations", "/v1/streams"])
+        #expect(OperatorResources.paths == ["/metrics", "/v1/cluster", "/v1/revocations", "/v1/streams"])
     }
 
     @Test func `a long body is kept in part`() {
