@@ -67,6 +67,9 @@ def test_every_node_takes_every_request(nodes):
 
 def test_the_cluster_describes_itself(nodes):
     owner = nodes.owner()
+    # A node reads the records of the others once a second.
+    known = lambda node: [each["state"] for each in nodes.status(node)["nodes"]] == ["live"] * 3
+    nodes.until("all nodes know each other", lambda: all(map(known, nodes.all)))
     for node in nodes.all:
         status = nodes.status(node)
         assert set(status) == {"cluster", "node", "nodes", "partitions"} and status["node"] == node.name

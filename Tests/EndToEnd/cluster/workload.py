@@ -20,6 +20,8 @@ NONCE = re.compile(r"n\d+-\d+z")
 #: The key paths of streams, for each app.
 POINTERS = {"counter": ([""], ["/p/title"], ["/p/title", "/t/lastEvent"]), "todos": ([""], ["/p/todos"], ["/p/todos", "/t"])}
 ITEMS = tuple(f"item{number}" for number in range(4))
+#: The answers to a write that the clients count as unknown; 507 is that of a full log.
+UNDECIDED = (503, 500, 507)
 STORE = "/v1/apps/notes/stores/notes"
 
 
@@ -217,7 +219,7 @@ class Worker:
             request.version = int(answer["cursor"].split(".")[1])
             request.value = record.shown(answer["value"])
             record.newest = max(record.newest, request.version)
-        elif status not in (503, 500) and not (status == 409 and request.key):
+        elif status not in UNDECIDED and not (status == 409 and request.key):
             world.find(f"POST {record.path}/events {request.event}: {status} {body[:300]}")
 
     def take(self, record, request, headers, body):
@@ -243,7 +245,7 @@ class Worker:
             self.world.repeated += 1
             if headers.get("idempotency-replayed") != "true":
                 self.world.find(f"{request.key} was carried out again: {body[:300]}")
-        elif status not in (503, 500, 409):
+        elif status not in (*UNDECIDED, 409):
             self.world.find(f"{request.key} again: {status} {body[:300]}")
 
 
@@ -269,7 +271,7 @@ class StoreWorker(Worker):
                     return self.world.store_answers.append((invoked, write.returned, epoch, int(version)))
         except NoAnswer:
             return
-        if status not in (503, 500):
+        if status not in UNDECIDED:
             self.world.find(f"the store: {status} {body[:300]}")
 
 

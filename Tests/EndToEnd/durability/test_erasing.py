@@ -113,6 +113,7 @@ def test_an_older_database_is_reported_and_erases_deletions_after_a_vacuum(serve
         database.execute("DELETE FROM session")
         database.execute("DELETE FROM answer")
         database.execute("DELETE FROM snapshot")
+        database.execute("DROP TABLE replica")
         database.execute("DROP INDEX session_owner")
         database.execute("DROP TABLE usage")
         database.execute("ALTER TABLE log DROP COLUMN caller")
