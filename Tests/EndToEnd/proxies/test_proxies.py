@@ -225,7 +225,7 @@ def test_20_streams_of_a_tab_are_live_over_http_2_and_resume_after_a_restart_of_
 def test_each_location_of_nginx_is_a_path():
     # nginx takes a location without a path, which no request matches.
     locations = re.findall(r"^ *location (.*?) *\{", shipped("nginx"), re.MULTILINE)
-    assert len(locations) == 4 and all(re.search(r"(^|[ ^])/", location) for location in locations), locations
+    assert len(locations) == 5 and all(re.search(r"(^|[ ^])/", location) for location in locations), locations
 
 
 # The limit is the browser's, so one proxy is enough.
