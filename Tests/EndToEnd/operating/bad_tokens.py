@@ -1,13 +1,10 @@
 #!/usr/bin/env python3
 # A flood of bad tokens from one address: the cost of a refusal, and an honest client beside the flood. Run it by hand.
-"""bad_tokens.py [--seconds S] [--rate N] [--no-count] [--memory]
+"""bad_tokens.py [--seconds S] [--rate N] [--no-count]
 
 Prints two results:
 - the instructions of a token that is refused beyond the limit, beside those of a transient dispatch of a known caller, counted by callgrind. The goal: fewer than two dispatches;
-- the p50 and p99 of an honest client's durable dispatches, alone and beside a flood of N bad tokens a second from the address 127.0.0.2. The goal: a p99 that rises by 20 % at most.
-
-With --memory the server has no data folder. A dispatch then takes a quarter of a millisecond at p99, in which three programs on two processors
-delay one another more than the server's work does.
+- the p50 and p99 of an honest client's dispatches, alone and beside a flood of N bad tokens a second from the address 127.0.0.2. The goal: a p99 that rises by 20 % at most.
 
 The exit status is 1 if a request of the honest client failed, or if a goal is missed. Needs valgrind and binutils. Set RIVULET_BINARY to a release build for figures that mean something.
 """
@@ -164,12 +161,12 @@ def latencies(server, bearer, seconds):
     return milliseconds[len(milliseconds) // 2], milliseconds[len(milliseconds) * 99 // 100], len(milliseconds)
 
 
-def flooded(seconds, rate, in_memory):
+def flooded(seconds, rate):
     """The honest client's p50 and p99, alone and beside the flood, in turns."""
     with tempfile.TemporaryDirectory() as folder:
         issuer, options = arguments(folder)
         requests = [bad(issuer, number) for number in range(rate * seconds)]
-        with harness.Server(None if in_memory else pathlib.Path(folder) / "data", arguments=options) as server:
+        with harness.Server(None, arguments=options) as server:
             bearer, alone, beside, sent = issuer.bearer("honest"), [], [], 0
             latencies(server, bearer, 1)
             for _ in range(3):
@@ -185,7 +182,6 @@ def main():
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--rate", type=int, default=500)
     parser.add_argument("--no-count", action="store_true")
-    parser.add_argument("--memory", action="store_true")
     options = parser.parse_args()
     is_missed = False
     if not options.no_count:
@@ -193,7 +189,7 @@ def main():
         ratio = refusal / dispatch
         is_missed |= ratio >= REFUSED_MAX
         print(f"instructions: dispatch {dispatch:,.0f}, refused token {refusal:,.0f}: {ratio:.2f} dispatches (goal: under {REFUSED_MAX:g}); {limited} of {COUNTED} were 429", flush=True)
-    alone, beside, sent = flooded(options.seconds, options.rate, options.memory)
+    alone, beside, sent = flooded(options.seconds, options.rate)
     rise = beside[1] / alone[1]
     is_missed |= rise > RISE_MAX
     print(f"honest client: alone p50 {alone[0]:.2f} ms, p99 {alone[1]:.2f} ms; beside {sent:,} bad tokens p50 {beside[0]:.2f} ms, p99 {beside[1]:.2f} ms: {rise:.2f} of it (goal: at most {RISE_MAX:g})")

@@ -27,7 +27,7 @@ final class ModelLog {
     private(set) var places: [Int: LogPosition] = [:]
     /// The places of the operations that changed their session.
     private(set) var changes: [Int: LogPosition] = [:]
-    /// What went wrong in the log itself.
+    /// The errors of the log itself.
     private(set) var violations: [String] = []
     var didAppend: (LoggedMessage) -> Void = { _ in }
 
